@@ -8,11 +8,12 @@ import numpy as np
 
 from assay.sim.lanes import LANES
 from assay.sim.simt.ir.cfg import Loop
-from assay.sim.simt.ir.nodes import BufferRoot, Instruction, Value
-from assay.sim.simt.ir.operations.memory import LOAD
+from assay.sim.simt.ir.nodes import BufferRoot, Instruction, PrivateRoot, Value
+from assay.sim.simt.ir.operations.memory import LOAD, STORE
 
 from ..counts import Count
 from ..initial.evaluate import Unknown, evaluate
+from ..kernel import Kernel
 from ..study import Study
 
 _TURN = "source"
@@ -35,30 +36,37 @@ def first_tile(
         number
         for write, thread in writes
         for value in write.operands[1:]
-        for load in _loads(value)
+        for load in _loads(study.kernel, value)
         if (number := _tile(study, loop, load, thread, ahead)) is not None
     }
     return next(iter(found)) if len(found) == 1 else None
 
 
-def _loads(value: Value) -> Iterator[Instruction]:
-    """What a value is made of, of buffers."""
+def _loads(kernel: Kernel, value: Value) -> Iterator[Instruction]:
+    """What a value is made of, of buffers, also by way of arrays of the thread's own."""
     seen, work = {value}, [value]
     while work:
         each = work.pop()
         if not isinstance(each, Instruction):
             continue
+        parts: Iterable[Value] = each.operands
         if each.operation is LOAD:
             if isinstance(each.root, BufferRoot):
                 yield each
-            continue
-        work += [operand for operand in each.operands if operand not in seen]
-        seen.update(each.operands)
+            parts = _stored(kernel, each) if isinstance(each.root, PrivateRoot) else ()
+        work += [part for part in parts if part not in seen]
+        seen.update(parts)
+
+
+def _stored(kernel: Kernel, load: Instruction) -> list[Value]:
+    """What is stored to the array that a load is of."""
+    stores = [each for each in kernel.accesses() if each.operation is STORE]
+    return [value for each in stores if each.root == load.root for value in each.operands[1:]]
 
 
 def _tile(study: Study, loop: Loop, load: Instruction, thread: int, ahead: int) -> int | None:
     """Which tile a load for iteration 0 is of: as many steps from the buffer's begin as iterations
-    take."""
+    take, of a matrix of one row."""
     assert load.block is not None
     if load.block not in loop.blocks:
         return None
@@ -75,9 +83,10 @@ def _tile(study: Study, loop: Loop, load: Instruction, thread: int, ahead: int) 
         f"{name}.z": np.asarray(thread // (x * y)),
         f"{name}.lane": np.asarray(thread % LANES),
         f"{name}.simdgroup": np.asarray(thread // LANES),
+        **{f"group.{axis}": np.asarray(0) for axis in "xyz"},
     }
     try:
-        places = np.broadcast_to(evaluate(at, given, otherwise=0), (ahead + _LOOKED_AT,))
+        places = np.broadcast_to(evaluate(at, given, otherwise=1), (ahead + _LOOKED_AT,))
     except Unknown:
         return None
     steps = np.unique(np.diff(places.astype(np.int64)))

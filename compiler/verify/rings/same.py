@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from assay.sim.simt.ir.llvm_types import is_float
-from assay.sim.simt.ir.nodes import Block, Constant, Instruction, Value
+from assay.sim.simt.ir.nodes import Block, Constant, Instruction, Value, is_private
 from assay.sim.simt.ir.operations.control import PHI, SELECT
 from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD
 from assay.sim.simt.ir.operations.operation import OfOperands
@@ -20,14 +20,29 @@ from ..kernel import is_read_only
 from ..meanings import MEANINGS
 from ..terms import Expression
 from ..values import Values
+from .own import held
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maker:
-    """A thread in given iterations of loops."""
+    """A thread in given iterations of loops.
+
+    Attributes:
+        at: a block that it is known to come to, or that is only asked about if it does.
+    """
 
     values: Values
     counts: Counts
+    at: Block | None
+
+    def surely_comes(self, block: Block) -> bool:
+        """Whether it came to a block in these iterations to be where it is."""
+        cfg = self.values.kernel.cfg
+        walk = self.at
+        around = cfg.loops_of(walk) if walk is not None else []
+        while walk is not None and walk is not block:
+            walk = cfg.dominator[walk]
+        return walk is block and all(loop in around for loop in cfg.loops_of(block))
 
 
 @dataclass(slots=True)
@@ -81,7 +96,8 @@ class Comparison:
         if not (_is_linear(one) and _is_linear(two)) and _are_alike(mine, other):
             return self._computed(mine, other)
         equal: Expression = one == two
-        return equal
+        is_known = not (_is_unknown(one) or _is_unknown(two)) or not _are_alike(mine, other)
+        return equal if is_known else one_of(equal, self._computed(mine, other))
 
     def _is_of_loop(self, phi: Instruction) -> bool:
         return any(loop.header is phi.block for loop in self.mine.values.kernel.cfg.loops)
@@ -110,7 +126,7 @@ class Comparison:
         assert above is not None
         source = block.predecessors[at]
         return both(
-            values.path(above, maker.counts),
+            maker.surely_comes(block) or values.path(above, maker.counts),
             self._came(maker, above, source),
             values.taken(source, block, maker.counts),
         )
@@ -142,11 +158,36 @@ class Comparison:
 
     def _loaded(self, mine: Instruction, other: Instruction) -> Expression:
         one, two = _load_of(mine), _load_of(other)
+        if is_private(one.root) and is_private(two.root):
+            return mine.index == other.index and self._held(one, two)
         kernel = self.mine.values.kernel
         alike = one.root == two.root and one.element == two.element and mine.index == other.index
         if not alike or not is_read_only(one.root, kernel.written):
             return False
         return self.same(one.operands[0], two.operands[0])
+
+    def _held(self, mine: Instruction, other: Instruction) -> Expression:
+        """What is in arrays of the threads' own: the same was stored, by the same branches."""
+        found = [
+            held(maker.values, load, maker.counts)
+            for maker, load in ((self.mine, mine), (self.other, other))
+        ]
+        one, two = found
+        if one is None or two is None or len(one) != len(two):
+            return False
+        same: Expression = True
+        for first, second in zip(reversed(one), reversed(two), strict=True):
+            maker, another = (
+                Maker(each.values, stored.counts, stored.block)
+                for each, stored in ((self.mine, first), (self.other, second))
+            )
+            equal = Comparison(maker, another).same(first.value, second.value)
+            same = both(
+                negation(differ(first.condition, second.condition)),
+                one_of(negation(first.condition), equal),
+                one_of(first.condition, same),
+            )
+        return same
 
     def _computed(self, mine: Value, other: Value) -> Expression:
         """By the same operation, of the same values."""
@@ -190,6 +231,22 @@ def _is_linear(term: Expression) -> bool:
             return False
         work += parts
     return True
+
+
+def _is_unknown(term: Expression) -> bool:
+    """Whether a term has what an operation gives whose meaning the solver is not told."""
+    import z3
+
+    seen, work = set(), [] if isinstance(term, int) else [term]
+    while work:
+        each = work.pop()
+        if each.get_id() in seen:
+            continue
+        seen.add(each.get_id())
+        if z3.is_app(each) and each.decl().name().startswith("value."):
+            return True
+        work += each.children()
+    return False
 
 
 def _is_loaded(value: Instruction) -> bool:

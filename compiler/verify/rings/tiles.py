@@ -207,7 +207,7 @@ class _Proof:
         ]
         known = {loop: count for loop, count in counts.items() if loop is not self._loop}
         then = {**known, self._loop: now.further(-self._ahead)}
-        mine = Maker(thread, own)
+        mine = Maker(thread, own, write.block)
         formulas += [
             each
             for load in self._inside
@@ -230,7 +230,7 @@ class _Proof:
         if writer is None:
             return
         who = writer.who(at)
-        compared = Comparison(mine, Maker(writer.values, writer.counts))
+        compared = Comparison(mine, Maker(writer.values, writer.counts, load.block))
         right = both(
             writer.executes,
             writer.start == start,
