@@ -112,7 +112,8 @@ def _show(found: "KernelDetails | Refusal") -> None:
     table = Table(box=None, show_header=False, pad_edge=True)
     for argument in found.arguments:
         size = f"{argument.size} B" if argument.size and argument.kind in _SIZED else ""
-        place = f"{argument.kind}({argument.index})"
+        kind = "buffer" if argument.kind == "tensor" else argument.kind
+        place = f"{kind}({argument.index})"
         access = argument.access.replace("_", " and ")
         table.add_row(place, escape(_type(argument)), argument.name, size, access)
     show(table)

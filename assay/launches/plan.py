@@ -20,6 +20,7 @@ from .inputs import Exact, Fields, Filled, Given, Literal, Members, Number, Raw,
 from .scalars import element_of
 from .struct_values import check_fields, struct_value
 from .structs import Member, members_of
+from .tensors import tensor_contents
 from .textures import can_assume, texture_size
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ class Bound:
     """One argument with what it gets: `data` of a buffer, or `length` bytes of threadgroup memory.
 
     `is_assumed` tells that nobody said so; `is_initialised` is False for memory that holds nothing.
-    `assumed` names the members of a struct whose values nobody stated.
+    `assumed` names the members of a struct whose values nobody stated. A tensor has a `shape`, the
+    innermost dimension last.
     """
 
     argument: Argument
@@ -53,6 +55,7 @@ class Bound:
     is_assumed: bool
     is_initialised: bool = True
     assumed: tuple[str, ...] = ()
+    shape: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +86,7 @@ class Plan:
     def can_grow(self, name: str) -> bool:
         """Whether an argument's memory was assumed and could be assumed larger."""
         for bound in self.bound:
-            if bound.argument.name == name and bound.is_assumed:
+            if bound.argument.name == name and bound.is_assumed and not bound.shape:
                 most = LARGEST_ASSUMED if bound.data is not None else _LIMITS.threadgroup_memory
                 return bound.length <= most // 2
         return False
@@ -157,6 +160,8 @@ class _Planner:
         """What the argument gets."""
         if argument.kind == "threadgroup":
             return self._threadgroup(argument, given)
+        if argument.kind == "tensor":
+            return self._tensor(argument, given)
         if argument.kind != "buffer":
             return self._resource(argument, given)
         seed = zlib.crc32(f"{self._kernel.name}.{argument.name}".encode())
@@ -197,6 +202,22 @@ class _Planner:
         else:
             self.said[argument.name] = f"{argument.name}: a sampler with the default settings"
         return Bound(argument=argument, data=None, length=0, is_assumed=True)
+
+    def _tensor(self, argument: Argument, given: Given | None) -> Bound:
+        """A tensor of the host, packed."""
+        seed = zlib.crc32(f"{self._kernel.name}.{argument.name}".encode())
+        found = tensor_contents(argument, given, seed, self._where)
+        if given is None:
+            shape = " x ".join(map(str, found.shape))
+            self.said[argument.name] = f"{argument.name}: a tensor of {shape} elements, random"
+        return Bound(
+            argument=argument,
+            data=found.data,
+            length=found.data.nbytes,
+            is_assumed=given is None,
+            is_initialised=given is None or _is_initialised(given),
+            shape=found.shape,
+        )
 
     def _threadgroup(self, argument: Argument, given: Given | None) -> Bound:
         if given is not None and not isinstance(given, Raw):

@@ -16,11 +16,13 @@ from assay.hal.metal import emulated as metal
 from assay.hal.metal.emulated import DeviceOptions, MTLBuffer, MTLDevice, MTLFunction, MTLLibrary
 from assay.hal.metal.emulated.programs.budget import report_memory
 from assay.hal.metal.emulated.resources.undefined import leave_uninitialised
+from assay.hal.metal.emulated.tensors.descriptor import ELEMENTS
 
 from .contents import Bytes
 from .inputs import Size
 from .plan import Bound, Plan
 from .scalars import element_of
+from .tensors import tensor_of
 from .textures import assumed_sampler, assumed_texture
 
 if TYPE_CHECKING:
@@ -174,7 +176,10 @@ class Runner:
             if argument.members and bound.is_assumed:
                 for member in argument.members:
                     self._fill_member(encoder, buffer, member)
-            encoder.setBuffer_offset_atIndex_(buffer, 0, argument.index)
+            if argument.kind == "tensor":
+                encoder.bind_tensor(tensor_of(buffer, argument, bound.shape), argument.index)
+            else:
+                encoder.setBuffer_offset_atIndex_(buffer, 0, argument.index)
             before = None if bound.is_initialised else _bytes_in(buffer)
             buffers[argument.name] = _Given(
                 buffer=buffer, planned=bound.data, before=before, element=_element_size(bound)
@@ -229,7 +234,7 @@ def _failure(commands: metal.MTLCommandBuffer) -> Exception | None:
 
 def _element_size(bound: Bound) -> int:
     """Bytes of the scalars that a buffer holds; 1 if they are not known or do not fill it."""
-    element = element_of(bound.argument.type_name)
+    element = element_of(bound.argument.type_name) or ELEMENTS.get(bound.argument.data_type)
     if element is None or bound.length % element.itemsize:
         return 1
     return element.itemsize

@@ -44,7 +44,7 @@ POSITIONS = (
 )
 MEMORY = frozenset({"buffer", "indirect_buffer"})
 # What the host gives the address of a description, words or numbers for.
-RESOURCES = frozenset({"texture", "sampler", "visible_function_table"})
+RESOURCES = frozenset({"texture", "sampler", "visible_function_table", "tensor"})
 _CONSTANT = "ptr addrspace(6)"
 
 

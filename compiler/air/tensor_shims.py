@@ -77,11 +77,12 @@ _CONVOLUTIONS = {
 _CONVOLVE = re.compile(r"convolution2d_op_run_cooperative_dv_(\w+?)_dv_(\w+?)_f32")
 _MOVE = re.compile(r"(load|store)_(dv|tg)_(\w+)")
 _MOVED = {
-    "load": ("{0}* data, const view<{1} {0}*>* from, int kind, int rank", "load_tensor", "from"),
-    "store": ("const {0}* data, const view<{1} {0}*>* to, int kind", "store_tensor", "to"),
+    "load": ("{0}* data, const void* from, int kind, int rank", "load_tensor", "from"),
+    "store": ("const {0}* data, const void* to, int kind", "store_tensor", "to"),
 }
 _RUN = re.compile(
-    r"matmul2d_op_run_cooperative_(?P<left>(?:dv_|tg_)?[^_]+)_(?P<right>(?:dv_|tg_)?[^_]+)_(?P<sums>[^_]+)"
+    r"matmul2d_op_run_(?:cooperative_)?(?P<left>(?:dv_|tg_)?[^_]+)_(?P<right>(?:dv_|tg_)?[^_]+)"
+    r"_(?P<sums>(?:dv_|tg_)?[^_]+)"
 )
 _ELEMENTS = {
     "f16": "half",
@@ -94,6 +95,32 @@ _ELEMENTS = {
 }
 _SPACES = {"dv": "__ASSAY_DEVICE", "tg": "__ASSAY_THREADGROUP"}
 _PRIVATE = "{}* to, short rank, {} char* base, const void* extents, const void* strides, uchar kind"
+# Tensors that the host binds, by where it describes them.
+_BOUND = "const __ASSAY_DEVICE void* of"
+# The engine has no such function: what calls it is refused.
+_REFUSED = 'extern "C" [[clang::sycl_external]] void __assay_unknown_access_of_tensor();\n'
+_UNKNOWN = "if (rank) __assay_unknown_access_of_tensor(); "
+_GLOBAL = {
+    "air.get_null_global_tensor": ("__ASSAY_DEVICE void*", "", "return nullptr;"),
+    "air.is_null_global_tensor": ("bool", _BOUND, "return !of;"),
+    "air.get_extent_global_tensor.i32": (
+        "int",
+        f"{_BOUND}, short rank, short dimension",
+        "return ((const __ASSAY_DEVICE bound*)of)->extents[dimension];",
+    ),
+    "air.get_stride_global_tensor.i32": (
+        "int",
+        f"{_BOUND}, short rank, short dimension",
+        "return ((const __ASSAY_DEVICE bound*)of)->strides[dimension];",
+    ),
+    "air.get_data_pointer_typed_global_tensor.s.i32.global": (
+        "__ASSAY_DEVICE void*",
+        f"{_BOUND}, short rank, const void* at, uchar kind",
+        "return element_of(of, rank, at);",
+    ),
+}
+# Elements of tensors without dimensions. What they take for others is not public.
+_ACCESS = re.compile(r"air\.(?P<how>load|store)_global_tensor\.s\.i32\.global\.(?P<kind>\w+)")
 # Tensors that a thread keeps itself: `metal::tensor` of pointers, extents and strides.
 _VIEWS = {
     "air.get_descriptor_size_tensor": (
@@ -131,15 +158,19 @@ def is_of_tensors(function: AirFunction) -> bool:
 
 def shim_of(function: AirFunction) -> str | None:
     """C++ of an operation on tensors; None for one that is not known."""
-    if function.name in _VIEWS:
-        return _function(function.name, *_VIEWS[function.name])
+    known = _VIEWS.get(function.name) or _GLOBAL.get(function.name)
+    if known is not None:
+        return _function(function.name, *known)
+    access = _ACCESS.fullmatch(function.name)
+    if access:
+        return _accessing(function.name, access)
     name = function.name.removeprefix(_PREFIX)
     if name.startswith(_OF_TENSOR):
         end = name.removeprefix(_OF_TENSOR)
-        known = _COOPERATIVE.get(end) or _moving(end)
-        if known is None:
+        moved = _COOPERATIVE.get(end) or _moving(end)
+        if moved is None:
             return None
-        result, taken, body = known
+        result, taken, body = moved
         return _function(function.name, result, f"{_DESCRIPTOR}, {taken}", body)
     if name.startswith(_OF_CONVOLUTION):
         of = _CONVOLUTIONS.get(name.removeprefix(_OF_CONVOLUTION))
@@ -160,9 +191,31 @@ def _moving(name: str) -> tuple[str, str, str] | None:
     taken, called, other = _MOVED[found[1]]
     return (
         "void",
-        f"{taken.format(element, _SPACES[found[2]])}, {_TYPES}, int threads",
-        f"{called}(which, {_GIVEN}, data, {other}, threads);",
+        f"{taken.format(element)}, {_TYPES}, int threads",
+        f"auto memory = {_seen(found[2], element, other, 'kind')}; "
+        f"{called}(which, {_GIVEN}, data, &memory, threads);",
     )
+
+
+def _seen(space: str, element: str, given: str, how: str, rank: int = 2) -> str:
+    """A view of a tensor that is passed in one of several ways, if it is in device memory."""
+    pointer = f"{_SPACES[space]} {element}*"
+    if space == "dv":
+        return f"seen<{rank}, {pointer}>({given}, {how})"
+    return f"*(const view<{pointer}>*){given}"
+
+
+def _accessing(name: str, found: re.Match[str]) -> str | None:
+    """One element of a tensor without dimensions."""
+    element = _ELEMENTS.get(found["kind"])
+    if element is None:
+        return None
+    taken = f"{_BOUND}, short rank, const void* at, const void* more"
+    place = f"*(__ASSAY_DEVICE {element}*)((const __ASSAY_DEVICE bound*)of)->base"
+    if found["how"] == "load":
+        return _REFUSED + _function(name, element, taken, f"{_UNKNOWN}return {place};")
+    stored = f"{_UNKNOWN}{place} = value;"
+    return _REFUSED + _function(name, "void", f"{taken}, {element} value", stored)
 
 
 def _convolving(name: str, found: re.Match[str]) -> str | None:
@@ -170,19 +223,24 @@ def _convolving(name: str, found: re.Match[str]) -> str | None:
     kinds = [_ELEMENTS.get(kind) for kind in found.groups()]
     if None in kinds:
         return None
-    source, weights = (f"const view<__ASSAY_DEVICE {kind}*>*" for kind in kinds)
     taken = (
-        f"const convolution* c, {source} s, int st, {weights} w, int wt, float* sums, "
+        "const convolution* c, const void* s, int st, const void* w, int wt, float* sums, "
         "int threads, const int* offset"
     )
-    body = f"convolve<{kinds[0]}, {kinds[1]}>(c, s, w, sums, threads, offset);"
+    source, weights = (
+        f"auto {name}_view = {_seen('dv', str(kind), name, f'{name}t', 4)}; "
+        for name, kind in zip("sw", kinds, strict=True)
+    )
+    called = f"convolve<{kinds[0]}, {kinds[1]}>(c, &s_view, &w_view, sums, threads, offset);"
+    body = f"{source}{weights}{called}"
     return _function(name, "void", taken, body)
 
 
 def _running(name: str, found: re.Match[str]) -> str | None:
-    """A product whose sums are in registers."""
-    sums = _ELEMENTS.get(found["sums"])
-    if sums not in ("float", "int"):
+    """A product whose sums are in registers, or go to memory."""
+    to, _, sum_kind = found["sums"].rpartition("_")
+    sums = _ELEMENTS.get(sum_kind)
+    if sums is None or (not to and sums not in ("float", "int")):
         return None
     taken, operands, in_memory = ["const descriptor* d"], [], False
     for which in ("left", "right"):
@@ -190,18 +248,26 @@ def _running(name: str, found: re.Match[str]) -> str | None:
         element = _ELEMENTS.get(kind)
         if element is None:
             return None
+        given = f"{which}_given"
         if space:
             in_memory = True
             pointer = f"{_SPACES[space]} {element}*"
-            taken.append(f"const view<{pointer}>* {which}_given, int {which}_kind")
-            operands.append(f"in_memory<{element}, {pointer}>{{{which}_given}}")
+            taken.append(f"const void* {given}, int {which}_kind")
+            seen = _seen(space, element, given, f"{which}_kind")
+            operands.append(f"in_memory<{element}, {pointer}>{{{seen}}}")
         else:
-            taken.append(f"const {element}* {which}_given")
-            operands.append(f"in_registers<{element}>{{{which}_given, *d, {which}}}")
-    taken.append(f"{sums}* sums, int threads")
-    body = f"multiply_views(d, {', '.join(operands)}, sums, threads);"
-    if not in_memory:
-        body = "multiply(d, left_given, right_given, sums);"
+            taken.append(f"const {element}* {given}")
+            operands.append(f"in_registers<{element}>{{{given}, *d, {which}}}")
+    both = ", ".join(operands)
+    if to:
+        taken.append("const void* sums, int sums_kind, int threads")
+        into = _seen(to, sums, "sums", "sums_kind")
+        body = f"multiply_into<{sums}>(d, {both}, {into}, threads);"
+    else:
+        taken.append(f"{sums}* sums, int threads")
+        body = f"multiply_views(d, {both}, sums, threads);"
+        if not in_memory:
+            body = "multiply(d, left_given, right_given, sums);"
     return _function(name, "void", ", ".join(taken), body)
 
 

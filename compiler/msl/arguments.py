@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-ArgumentKind = Literal["buffer", "threadgroup", "texture", "sampler", "function_table"]
+ArgumentKind = Literal["buffer", "threadgroup", "texture", "sampler", "function_table", "tensor"]
 AddressSpace = Literal["device", "constant", "threadgroup"]
 Access = Literal["read", "write", "read_write"]
 
@@ -29,6 +29,7 @@ class Argument:
     `is_reference` tells `constant T& x`, one element, from `constant T* x`, any number.
     `count` is how many an array of textures or samplers has, each with an index of its own.
     `texture_type` and `data_type` are Metal's numbers (MTLTextureType, MTLDataType) of a texture.
+    A tensor that the host binds has `rank` dimensions of elements of `data_type`.
     """
 
     name: str
@@ -45,3 +46,4 @@ class Argument:
     texture_type: int = 0
     data_type: int = 0
     is_depth: bool = False
+    rank: int = 0

@@ -17,8 +17,12 @@ from .rewrite.kernels import EntryPoint, Member
 _MARKER = re.compile(rb"_Z15__assay_reflectI[A-Za-z_]*?J((?:Lm\d+E)+)EEvv")
 _SPACES: dict[int, AddressSpace] = {1: "device", 3: "threadgroup", 6: "constant"}
 # Fields of what `__assay_details` in entry.h gives.
-_RESOURCES: dict[int, ArgumentKind] = {1: "texture", 2: "sampler", 3: "function_table"}
-_TENSOR = 4
+_RESOURCES: dict[int, ArgumentKind] = {
+    1: "texture",
+    2: "sampler",
+    3: "function_table",
+    4: "tensor",
+}
 _TEXTURE_ACCESSES: tuple[Access, ...] = ("read", "read", "write", "read_write")
 # As `__assay_scalar` in entry.h numbers them.
 _SCALARS: tuple[str, ...] = (
@@ -94,14 +98,6 @@ def reflect(entry: EntryPoint, numbers: list[int]) -> Reflected:
         if _is_array(details):
             arrays[argument.name] = details >> 32
             argument = replace(argument, count=details >> 32)
-        if details >> 24 & 0xFF == _TENSOR:
-            raise CompileError.at(
-                entry.file,
-                entry.line,
-                1,
-                f"kernel '{entry.name}': tensors that the host binds ('{argument.name}') are not "
-                "supported: take a pointer and make a tensor_inline of it",
-            )
         found.append(_resource(argument, details))
     kept = [argument for argument in _numbered(found) if argument.name not in inactive]
     _check_places(entry, kept)
@@ -165,11 +161,19 @@ def _each(argument: Argument, arrays: Mapping[str, int]) -> Iterator[Argument]:
 
 
 def _resource(argument: Argument, details: int) -> Argument:
-    """The argument as a texture, sampler or function table, if `details` says so."""
+    """The argument as a texture, sampler, function table or tensor, if `details` says so."""
     kind = _RESOURCES.get(details >> 24 & 0xFF)
     if kind is None:
         return argument
     argument = replace(argument, kind=kind, count=details >> 32)
+    if kind == "tensor":
+        return replace(
+            argument,
+            address_space="device",
+            rank=details & 0xFF,
+            access="read" if details >> 8 & 1 else "read_write",
+            data_type=details >> 16 & 0xFF,
+        )
     if kind != "texture":
         return argument
     return replace(
@@ -195,8 +199,8 @@ def _numbered(arguments: list[Argument]) -> list[Argument]:
 
 
 def _places(argument: Argument, index: int) -> set[tuple[str, int]]:
-    """Where in the argument tables an argument lies; function tables lie among the buffers."""
-    table = "buffer" if argument.kind == "function_table" else argument.kind
+    """Where in the tables an argument lies; function tables and tensors lie among the buffers."""
+    table = "buffer" if argument.kind in ("function_table", "tensor") else argument.kind
     return {(table, index + place) for place in range(argument.count)}
 
 

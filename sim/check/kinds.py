@@ -312,6 +312,18 @@ KINDS: dict[str, Kind] = {
             "the result is computed by nobody",
         ),
     ),
+    "outside-tensor": _kind(
+        "bounds",
+        "An index outside of a tensor's extents",
+        "Compare indices with get_extent() of their dimensions, of which 0 is the innermost.",
+        Report(
+            number=37,
+            message="an index of a tensor is negative, or not less than its dimension's extent",
+            action="names an element outside of the tensor",
+            hint="compare it with get_extent() first; dimension 0 is the innermost: columns",
+            by_line=True,
+        ),
+    ),
     "non-uniform-argument": _kind(
         "uniform",
         "An argument that must be uniform differs between threads",

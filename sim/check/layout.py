@@ -72,6 +72,7 @@ OVERFLOW = number_of("index-overflow")
 PARTIAL_SIMDGROUP = number_of("partial-simdgroup")
 ROW_OVERRUN = number_of("row-overrun")
 OTHER_SIMDGROUPS = number_of("tensor-scope")
+OUTSIDE = number_of("outside-tensor")
 SOME_SIMDGROUPS = number_of("partial-tensor-scope")
 LANE_RACE = 18
 READ_ONLY_WRITE = 16

@@ -131,10 +131,15 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
             "hal.metal.emulated.texture_constants",
             "hal.metal.emulated.worker",
         ),
-        # Heaps hold textures, and textures may lie in buffers.
-        ("hal.metal.emulated.resources", "hal.metal.emulated.textures"),
+        # Heaps hold textures, and textures and tensors may lie in buffers.
+        (
+            "hal.metal.emulated.resources",
+            "hal.metal.emulated.tensors",
+            "hal.metal.emulated.textures",
+        ),
         ("hal.metal.emulated.programs",),
         ("hal.metal.emulated.commands", "hal.metal.emulated.order"),
+        ("hal.metal.emulated.metal4",),
         ("hal.metal.emulated",),
         ("hal.metal.timed", "hal.metal.recorder"),
         ("hal.metal",),

@@ -11,7 +11,10 @@ from assay.launches.inputs import Exact, Given, Setup
 from .values import ints, longs, random, tiles, zeros
 
 _NORMED = re.compile(r"(?P<of_gradient>vjp_)?layer_norm(?P<looped>_looped)?(?P<of>[a-z]+\d+)")
-_TWO_PASSES = re.compile(r"col_reduce_2pass_(?:large_)?(?P<axes>\d)_32_32_reduce_\w+")
+_COLUMNS = re.compile(
+    r"col_reduce_(?P<how>2pass|looped|longcolumn|small)_(?:large_)?(?P<axes>\d)(?:_32_32)?"
+    r"_reduce_\w+"
+)
 _ROWS = 3
 _LENGTH = 8 * 32 - 6
 _READS = 8
@@ -23,8 +26,8 @@ def of_rows(kernel: str) -> Setup | None:
     found = _NORMED.fullmatch(kernel)
     if found:
         return _normed(kernel, found)
-    found = _TWO_PASSES.fullmatch(kernel)
-    return _two_passes(found) if found else None
+    found = _COLUMNS.fullmatch(kernel)
+    return _columns(found) if found else None
 
 
 def _normed(kernel: str, found: re.Match[str]) -> Setup:
@@ -58,29 +61,34 @@ def _normed(kernel: str, found: re.Match[str]) -> Setup:
     )
 
 
-def _two_passes(found: re.Match[str]) -> Setup:
-    """Columns of 70 rows and 40 columns, twice, of two such arrays."""
-    rows, columns, outer = 70, 40, 2
-    axes = int(found["axes"])
+def _columns(found: re.Match[str]) -> Setup:
+    """Columns of 70 rows, in as many axes as the name says, of two arrays."""
+    how, axes, rows, outer = found["how"], int(found["axes"]), 70, 2
+    columns = 8 if how == "longcolumn" else 40
     sizes = (*(2,) * (axes - 1), rows)
     steps = [columns]
     for size in reversed(sizes[1:]):
         steps.insert(0, steps[0] * size)
     whole = int(np.prod(sizes)) * columns
-    return Setup(
-        threadgroups=(tiles(columns, 32), outer * 32, 1),
-        threadgroup=(256, 1, 1),
-        arguments={
-            "reduction_size": longs(rows),
-            "reduction_stride": longs(columns),
-            "shape": ints(outer),
-            "strides": longs(whole),
-            "ndim": ints(1),
-            "reduce_shape": ints(*sizes),
-            "reduce_strides": longs(*steps),
-            "reduce_ndim": ints(axes),
-            "non_col_reductions": longs(whole // columns // rows),
-            "column_offset": longs(0),
-            "out_size": longs(outer),
-        },
-    )
+    groups, threads = {
+        "2pass": ((tiles(columns, 32), outer * 32, 1), (256, 1, 1)),
+        "looped": ((tiles(columns, 32), outer, 1), (256, 1, 1)),
+        "longcolumn": ((outer, 1, 32), (columns, tiles(whole // columns, 32), 1)),
+        "small": ((1, outer, 1), (tiles(columns, 4), 8, 1)),
+    }[how]
+    arguments: dict[str, Given] = {
+        "reduction_size": longs(rows),
+        "reduction_stride": longs(columns),
+        "shape": ints(outer),
+        "strides": longs(whole),
+        "ndim": ints(1),
+        "reduce_shape": ints(*sizes),
+        "reduce_strides": longs(*steps),
+        "reduce_ndim": ints(axes),
+        "non_col_reductions": longs(whole // columns // rows),
+    }
+    if how in ("2pass", "looped"):
+        arguments["column_offset"] = longs(0)
+    if how in ("2pass", "longcolumn"):
+        arguments["out_size"] = longs(outer if how == "2pass" else outer * columns)
+    return Setup(threadgroups=groups, threadgroup=threads, arguments=arguments)

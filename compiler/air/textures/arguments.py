@@ -1,4 +1,4 @@
-"""What the host learns of a kernel's textures, samplers and function tables."""
+"""What the host learns of a kernel's textures, samplers, function tables and tensors."""
 
 from __future__ import annotations
 
@@ -14,16 +14,24 @@ _NAME = re.compile(
 )
 _TYPES = {shape.msl: shape for shape in SHAPES.values()}
 _DATA_TYPES = {"float": 3, "half": 16, "int": 29, "uint": 33, "short": 37, "ushort": 41}
+_TENSOR = re.compile(
+    r"(?:metal::)?tensor<\s*(?:(?P<const>const)\s+|(?:device|constant)\s+)*(?P<element>[\w:]+)\s*,"
+    r"\s*(?:metal::)?(?:dextents<\s*\w+\s*,\s*(?P<rank>\d+)|extents<\s*\w+(?P<sizes>(?:\s*,\s*\w+)*))"
+)
+_TENSOR_TYPES = {"bfloat": 121, "bfloat16_t": 121, "char": 45, "int8_t": 45, "uchar": 49}
+_TENSOR_TYPES |= {"uint8_t": 49, "int32_t": 29, "uint32_t": 33, "int16_t": 37, "uint16_t": 41}
 _ACCESSES: dict[str, Access] = {"write": "write", "read_write": "read_write"}
 
 
 def resource_argument(argument: AirArgument) -> Argument:
-    """A texture, sampler or function table. Raises AirFormatError for a texture of no known type.
+    """A texture, sampler, function table or tensor. Raises AirFormatError for an unknown type.
 
     Its memory is what the engine takes: a texture's description, a sampler's word, numbers.
     """
     if argument.kind == "texture":
         return _texture(argument)
+    if argument.kind == "tensor":
+        return _tensor(argument)
     is_sampler = argument.kind == "sampler"
     return Argument(
         name=argument.name or f"argument {argument.parameter}",
@@ -58,4 +66,28 @@ def _texture(argument: AirArgument) -> Argument:
         texture_type=shape.number,
         data_type=_DATA_TYPES.get(found["element"] or "float", 0),
         is_depth=shape.is_depth,
+    )
+
+
+def _tensor(argument: AirArgument) -> Argument:
+    found = _TENSOR.match(argument.type_name)
+    data_type = 0
+    if found is not None:
+        element = found["element"].removeprefix("metal::")
+        data_type = _TENSOR_TYPES.get(element) or _DATA_TYPES.get(element, 0)
+    if found is None or not data_type:
+        raise AirFormatError(
+            f"tensor '{argument.name}' is of type '{argument.type_name}', which is not known here"
+        )
+    return Argument(
+        name=argument.name or f"argument {argument.parameter}",
+        kind="tensor",
+        index=argument.index,
+        address_space="device",
+        type_name=argument.type_name,
+        size=80,
+        alignment=8,
+        access="read" if argument.access == "read" else "read_write",
+        data_type=data_type,
+        rank=int(found["rank"]) if found["rank"] else (found["sizes"] or "").count(","),
     )

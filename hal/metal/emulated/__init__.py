@@ -38,8 +38,23 @@ from .errors import (
     MTLBinaryArchiveDomain,
     MTLCommandBufferErrorDomain,
     MTLLibraryErrorDomain,
+    MTLTensorDomain,
     NSError,
     NSLocalizedDescriptionKey,
+)
+from .metal4.argument_table import MTL4ArgumentTable, MTL4ArgumentTableDescriptor
+from .metal4.command_buffer import (
+    MTL4CommandAllocator,
+    MTL4CommandAllocatorDescriptor,
+    MTL4CommandBuffer,
+    MTL4CommandBufferOptions,
+)
+from .metal4.encoder import MTL4ComputeCommandEncoder
+from .metal4.queue import (
+    MTL4CommandQueue,
+    MTL4CommandQueueDescriptor,
+    MTL4CommitFeedback,
+    MTL4CommitOptions,
 )
 from .programs.archive import MTLBinaryArchive, MTLBinaryArchiveDescriptor
 from .programs.argument import MTLArgumentDescriptor, MTLArgumentEncoder
@@ -74,12 +89,27 @@ from .structs import (
     NSRange,
 )
 from .system import MTLCopyAllDevices, MTLCreateSystemDefaultDevice, configure
+from .tensors.descriptor import MTLTensorDescriptor
+from .tensors.extents import MTL_TENSOR_MAX_RANK, MTLTensorExtents
+from .tensors.tensor import MTLTensor
 from .textures.descriptor import MTLTextureDescriptor
 from .textures.sampler import MTLSamplerDescriptor, MTLSamplerState
 from .textures.texture import MTLTexture
 
 __all__ = [
+    "MTL_TENSOR_MAX_RANK",
     "DeviceOptions",
+    "MTL4ArgumentTable",
+    "MTL4ArgumentTableDescriptor",
+    "MTL4CommandAllocator",
+    "MTL4CommandAllocatorDescriptor",
+    "MTL4CommandBuffer",
+    "MTL4CommandBufferOptions",
+    "MTL4CommandQueue",
+    "MTL4CommandQueueDescriptor",
+    "MTL4CommitFeedback",
+    "MTL4CommitOptions",
+    "MTL4ComputeCommandEncoder",
     "MTLArgumentDescriptor",
     "MTLArgumentEncoder",
     "MTLBinaryArchive",
@@ -136,6 +166,10 @@ __all__ = [
     "MTLSize",
     "MTLSizeAndAlign",
     "MTLSizeMake",
+    "MTLTensor",
+    "MTLTensorDescriptor",
+    "MTLTensorDomain",
+    "MTLTensorExtents",
     "MTLTexture",
     "MTLTextureDescriptor",
     "MTLTextureSwizzleChannels",

@@ -106,12 +106,39 @@ MTLMutabilityDefault = 0
 MTLMutabilityMutable = 1
 MTLMutabilityImmutable = 2
 
+# MTLTensorDataType and MTLTensorUsage
+MTLTensorDataTypeNone = 0
+MTLTensorDataTypeFloat32 = 3
+MTLTensorDataTypeFloat16 = 16
+MTLTensorDataTypeInt32 = 29
+MTLTensorDataTypeUInt32 = 33
+MTLTensorDataTypeInt16 = 37
+MTLTensorDataTypeUInt16 = 41
+MTLTensorDataTypeInt8 = 45
+MTLTensorDataTypeUInt8 = 49
+MTLTensorDataTypeBFloat16 = 121
+MTLTensorUsageCompute = 1
+MTLTensorUsageRender = 1 << 1
+MTLTensorUsageMachineLearning = 1 << 2
+
+# MTLStages of compute encoders and MTL4VisibilityOptions
+MTLStageResourceState = 1 << 26
+MTLStageDispatch = 1 << 27
+MTLStageBlit = 1 << 28
+MTLStageAccelerationStructure = 1 << 29
+MTLStageMachineLearning = 1 << 30
+MTLStageAll = (1 << 63) - 1
+MTL4VisibilityOptionNone = 0
+MTL4VisibilityOptionDevice = 1
+MTL4VisibilityOptionResourceAlias = 2
+
 # MTLBindingType, MTLBindingAccess and their older names
 MTLBindingTypeBuffer = 0
 MTLBindingTypeThreadgroupMemory = 1
 MTLBindingTypeTexture = 2
 MTLBindingTypeSampler = 3
 MTLBindingTypeVisibleFunctionTable = 24
+MTLBindingTypeTensor = 37
 MTLArgumentTypeBuffer = 0
 MTLArgumentTypeThreadgroupMemory = 1
 MTLArgumentTypeTexture = 2

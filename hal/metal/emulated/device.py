@@ -34,6 +34,7 @@ from .constants import (
 from .descriptors import MTLCommandQueueDescriptor, MTLHeapDescriptor
 from .engine import Engine, default_engine
 from .errors import MetalValidationError, NSError
+from .metal4.maker import Metal4Maker
 from .objects import call_of, expect
 from .programs.maker import ProgramMaker
 from .resources.buffer import MTLBuffer, checked_options
@@ -42,6 +43,7 @@ from .resources.memory import AddressSpace, bytes_of, fill_zeroed, host_memory
 from .resources.residency import MTLResidencySet, MTLResidencySetDescriptor, new_residency_set
 from .resources.resource import storage_mode_of
 from .structs import MTLSize, MTLSizeAndAlign, as_integer
+from .tensors.maker import TensorMaker
 from .textures.maker import TextureMaker
 from .worker import SerialThread, run_handler
 
@@ -68,7 +70,7 @@ class DeviceOptions:
     fuel: int | None = None
 
 
-class MTLDevice(ProgramMaker, TextureMaker):
+class MTLDevice(ProgramMaker, TextureMaker, TensorMaker, Metal4Maker):
     """One emulated GPU."""
 
     def __init__(self, options: DeviceOptions | None = None, engine: Engine | None = None):

@@ -23,6 +23,8 @@ _log = logging.getLogger(__name__)
 MTLLibraryErrorDomain = "MTLLibraryErrorDomain"
 MTLCommandBufferErrorDomain = "MTLCommandBufferErrorDomain"
 MTLBinaryArchiveDomain = "MTLBinaryArchiveDomain"
+MTLTensorDomain = "MTLTensorDomain"
+MTL4CommandQueueErrorDomain = "MTL4CommandQueueErrorDomain"
 NSLocalizedDescriptionKey = "NSLocalizedDescription"
 
 

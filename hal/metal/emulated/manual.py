@@ -23,7 +23,8 @@ The default device is an Apple M1 with unified memory. `configure(DeviceOptions(
 (threads that run kernels) and `fuel` (bound on the work of a kernel).
 
 Not there: compressed textures, render and ray tracing pipelines, counters, capture, dynamic
-libraries, commands that kernels encode, Metal 4 command encoding.
+libraries, commands that kernels encode; of Metal 4 render and machine learning encoders, compilers,
+counters, samplers in argument tables, and tensors with elements of less than a byte.
 """
 
 # Metal's names are in camelCase, with an underscore at each colon; others are the emulator's own.

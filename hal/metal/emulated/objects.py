@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 # What no object has, by what its methods have in their names.
 _ABSENT = {
-    "MTL4": "Metal 4 command encoding is",
+    "MTL4": "that part of Metal 4 is",
     "Render": "rendering is",
     "Depth": "rendering is",
     "Mesh": "rendering is",
@@ -20,7 +20,7 @@ _ABSENT = {
     "sampleCounters": "counters are",
     "Capture": "capture is",
     "ResourceState": "sparse resources are",
-    "Tensor": "tensors are",
+    "attachments": "tensors of several planes are",
     "IOCommand": "file input is",
     "IOFile": "file input is",
     "LogState": "log states are",

@@ -28,6 +28,7 @@ from assay.sim.simt.ir.operations.integers import (
 from assay.sim.simt.ir.operations.lanes import MMA
 from assay.sim.simt.ir.operations.marks import (
     ACCESS_KIND,
+    EXPECT_INSIDE,
     EXPECT_SIMDGROUPS,
     EXPECT_UNIFORM,
     LANE_OF,
@@ -436,7 +437,9 @@ def _takes_instructions(operation: Operation) -> bool:
 
 
 _FOR_CHECKS = frozenset({Origin.MARK, Origin.ENGINE})
-_MARKS = frozenset({UNIFORM, EXPECT_UNIFORM, EXPECT_SIMDGROUPS, LANE_OF, ACCESS_KIND})
+_MARKS = frozenset(
+    {UNIFORM, EXPECT_UNIFORM, EXPECT_SIMDGROUPS, EXPECT_INSIDE, LANE_OF, ACCESS_KIND}
+)
 INSTRUCTIONS: Handlers[Callable[[Selector, Instruction], None]] = Handlers(
     "the choice of instructions", _takes_instructions
 )

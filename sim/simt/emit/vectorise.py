@@ -22,6 +22,7 @@ from ..ir.operations.functions import FUNCTIONS
 from ..ir.operations.handlers import Handlers
 from ..ir.operations.marks import (
     ACCESS_KIND,
+    EXPECT_INSIDE,
     EXPECT_SIMDGROUPS,
     EXPECT_UNIFORM,
     IN_ROW,
@@ -397,7 +398,9 @@ def _entry_mask(shape: Shape, kept: tuple[int, ...]) -> list[str]:
 
 
 # What passes before the emission replace: sizes, and marks of what only they look at.
-_GONE = frozenset({*PLAIN, UNIFORM, EXPECT_UNIFORM, EXPECT_SIMDGROUPS, LANE_OF, NARROWED, IN_ROW})
+_GONE = frozenset(
+    {*PLAIN, UNIFORM, EXPECT_UNIFORM, EXPECT_SIMDGROUPS, EXPECT_INSIDE, LANE_OF, NARROWED, IN_ROW}
+)
 
 
 def _is_emitted(operation: Operation) -> bool:

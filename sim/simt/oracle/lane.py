@@ -12,7 +12,13 @@ from ..ir.nodes import AddressRoot, Block, Constant, Function, Instruction, Root
 from ..ir.operations.calls import CALL, PARAMETER, RETURN
 from ..ir.operations.control import PHI
 from ..ir.operations.handlers import Handlers
-from ..ir.operations.marks import ACCESS_KIND, EXPECT_SIMDGROUPS, EXPECT_UNIFORM, READ_ORIGIN
+from ..ir.operations.marks import (
+    ACCESS_KIND,
+    EXPECT_INSIDE,
+    EXPECT_SIMDGROUPS,
+    EXPECT_UNIFORM,
+    READ_ORIGIN,
+)
 from ..ir.operations.memory import ADDRESS, COMPONENT, LOAD, LOOKUP_AVAILABLE, LOOKUP_HOST, STORE
 from ..ir.operations.operation import (
     STRUCTURAL,
@@ -244,7 +250,7 @@ STRUCTURE.put((LOAD,), Lane._load)
 STRUCTURE.put((STORE,), Lane._store)
 STRUCTURE.put((COMPONENT,), Lane._take_component)
 STRUCTURE.put((ADDRESS,), Lane._address)
-STRUCTURE.put((FENCE, EXPECT_UNIFORM, EXPECT_SIMDGROUPS, ACCESS_KIND), Lane._pass)
+STRUCTURE.put((FENCE, EXPECT_UNIFORM, EXPECT_SIMDGROUPS, EXPECT_INSIDE, ACCESS_KIND), Lane._pass)
 STRUCTURE.put((CALL,), Lane._call)
 STRUCTURE.put((PARAMETER,), Lane._parameter)
 STRUCTURE.put((RETURN,), Lane._return)

@@ -263,7 +263,7 @@ def _marked(text: str, marks: frozenset[str]) -> str:
         text = keep_all_stores(text)
     if "race" not in marks:
         text = forget_kinds(text)
-    return text if marks & {"uniform", "shuffle"} else forget_uniform(text)
+    return text if marks & {"uniform", "shuffle", "bounds"} else forget_uniform(text)
 
 
 def _check(text: str, entry: str, name: str) -> Calls:

@@ -35,6 +35,7 @@ _LANE_OF = re.compile(r"^declare [^@\n]*(@__assay_lane_of_i32)\([^\n]*$", re.MUL
 _KIND = re.compile(r"^declare [^@\n]*(@__assay_access_kind)\([^\n]*$", re.MULTILINE)
 _EXPECTED = re.compile(r"^declare [^@\n]*(@__assay_expect_uniform_i64)\([^\n]*$", re.MULTILINE)
 _SIMDGROUPS = re.compile(r"^declare [^@\n]*(@__assay_expect_simdgroups)\([^\n]*$", re.MULTILINE)
+_INSIDE = re.compile(r"^declare [^@\n]*(@__assay_expect_inside)\([^\n]*$", re.MULTILINE)
 _SIGNED = re.compile(
     r"^(\s*%\S+) = (add|sub|mul) (?:nuw )?nsw (i32|i64) ([^,\n]+), ([^,\n]+)((?:, ![^\n]*)?)$",
     re.MULTILINE,
@@ -51,6 +52,7 @@ def forget_uniform(text: str) -> str:
     """The unoptimised module `text`, in which marks of arguments mean nothing."""
     text = _LANE_OF.sub(r"define internal i32 \1(i32 %0, i32 %1) { ret i32 %0 }", text)
     text = _SIMDGROUPS.sub(r"define internal void \1(i32 %0) { ret void }", text)
+    text = _INSIDE.sub(r"define internal void \1(i32 %0, i32 %1) { ret void }", text)
     text = _UNIFORM.sub(r"define internal i32 \1(i32 %0) { ret i32 %0 }", text)
     return _EXPECTED.sub(r"define internal void \1(i64 %0) { ret void }", text)
 

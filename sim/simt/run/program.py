@@ -31,7 +31,7 @@ from .access_sites import described, described_watched, loop_site, site_of
 from .executable import Coverage, Executable
 
 # Checks that need a function in which the optimiser has not thrown away what they look for.
-_MARKED = frozenset({"init", "shuffle", "uniform", "overflow", "rows", "lanes"})
+_MARKED = frozenset({"bounds", "init", "shuffle", "uniform", "overflow", "rows", "lanes"})
 # Races need one only where copies or textures are told apart from other accesses.
 _KINDS = b"__assay_access_kind"
 

@@ -9,6 +9,7 @@ from ..ir.operations.floats import FABS, FCMP
 from ..ir.operations.integers import ADD, AND, ICMP, MUL, OR, SHL, SUB, XOR
 from ..ir.operations.lanes import MMA, SIMD_ACTIVE_MASK, SIMD_BROADCAST_FIRST
 from ..ir.operations.marks import (
+    EXPECT_INSIDE,
     EXPECT_SIMDGROUPS,
     EXPECT_UNIFORM,
     IN_ROW,
@@ -18,6 +19,7 @@ from ..ir.operations.marks import (
     OBSERVE_NAN_BORN,
     OBSERVE_NON_UNIFORM,
     OBSERVE_OTHER_SIMDGROUPS,
+    OBSERVE_OUTSIDE,
     OBSERVE_PARTIAL_SIMDGROUP,
     OBSERVE_TOGETHER,
     UNIFORM,
@@ -30,7 +32,7 @@ from .observe_overflows import observe_overflows
 from .observe_rows import RowOverruns
 
 _EXPECTED = frozenset({UNIFORM, EXPECT_UNIFORM})
-_MARKS = _EXPECTED | {EXPECT_SIMDGROUPS, NARROWED, IN_ROW}
+_MARKS = _EXPECTED | {EXPECT_SIMDGROUPS, EXPECT_INSIDE, NARROWED, IN_ROW}
 # What simdgroup matrices are loaded, stored and multiplied by.
 _OF_MATRICES = frozenset({EXPECT_UNIFORM, MMA})
 _EVERY_LANE = (1 << LANES) - 1
@@ -64,6 +66,8 @@ def observe_values(
         observe_overflows(function, number)
     if "rows" in observers:
         RowOverruns(function, number).visit()
+    if "bounds" in observers:
+        _Outside(function, number).visit()
     if "uniform" in observers:
         _Uniformity(function, number).visit()
     if "shuffle" in observers:
@@ -106,6 +110,15 @@ class _Uniformity(Inserter):
         value = instruction.operands[0]
         first = self.emit(SIMD_BROADCAST_FIRST, value.type, value, number=instruction.number)
         self.observe(OBSERVE_NON_UNIFORM, self.emit(ICMP, "i1", value, first, predicate="ne"))
+
+
+class _Outside(Inserter):
+    """Indices of tensors are compared with their extents."""
+
+    def before(self, instruction: Instruction) -> None:
+        if instruction.operation is EXPECT_INSIDE:
+            beyond = self.emit(ICMP, "i1", *instruction.operands, predicate="uge")
+            self.observe(OBSERVE_OUTSIDE, beyond)
 
 
 class _WholeSimdgroups(Inserter):

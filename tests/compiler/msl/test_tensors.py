@@ -215,10 +215,12 @@ kernel void k(device float* c) {
         compile_library(HEAD + source, file_name="k.metal").function("k").program()
 
 
-def test_a_tensor_that_the_host_binds_is_refused() -> None:
-    source = "kernel void k(tensor<device half, dextents<int, 2>> a [[buffer(0)]]) {}"
-    with pytest.raises(CompileError, match=r"'a'.*are not supported: take a pointer"):
-        compile_library(HEAD + source, file_name="k.metal").function("k")
+def test_a_tensor_that_the_host_binds_is_told_with_its_rank_and_elements() -> None:
+    source = """kernel void k(tensor<const device half, dextents<int, 3>> a [[buffer(2)]],
+                 tensor<device bfloat, extents<int, 4, 8>> b) {}"""
+    a, b = compile_library(HEAD + source, file_name="k.metal").function("k").arguments
+    assert (a.kind, a.index, a.rank, a.data_type, a.access) == ("tensor", 2, 3, 16, "read")
+    assert (b.kind, b.index, b.rank, b.data_type, b.access) == ("tensor", 0, 2, 121, "read_write")
 
 
 @pytest.mark.slow

@@ -124,14 +124,15 @@ struct cooperative_tensor {
   template <class U, class E, class D, class... G>
   __ASSAY_MEMBER void load(const tensor<U, E, D, G...>& from) {
     static_assert(E::rank() == Extents::rank(), "cooperative_tensor: the ranks differ");
+    auto view = from.__seen();
 #pragma unroll
     for (int e = 0; e < Layout::capacity; ++e) {
       int at[Extents::rank()];
       Layout::coordinate(e, at);
       long place;
       T value = T(0);
-      if (Layout::is_valid(e) && __tensor::find<Extents::rank()>(&from.__view, at, &place)) {
-        value = __convert<T>(__bare_t<U>(from.__view.base[place]));
+      if (Layout::is_valid(e) && __tensor::find<Extents::rank()>(&view, at, &place)) {
+        value = __convert<T>(__bare_t<U>(view.base[place]));
       }
       __elements[e] = value;
     }
@@ -139,13 +140,14 @@ struct cooperative_tensor {
   template <class U, class E, class D, class... G>
   __ASSAY_MEMBER void store(const tensor<U, E, D, G...>& to) const {
     static_assert(E::rank() == Extents::rank(), "cooperative_tensor: the ranks differ");
+    auto view = to.__seen();
 #pragma unroll
     for (int e = 0; e < Layout::capacity; ++e) {
       int at[Extents::rank()];
       Layout::coordinate(e, at);
       long place;
-      if (Layout::is_valid(e) && __tensor::find<Extents::rank()>(&to.__view, at, &place)) {
-        to.__view.base[place] = __convert<__bare_t<U>>(__elements[e]);
+      if (Layout::is_valid(e) && __tensor::find<Extents::rank()>(&view, at, &place)) {
+        view.base[place] = __convert<__bare_t<U>>(__elements[e]);
       }
     }
   }

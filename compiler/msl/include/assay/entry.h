@@ -71,7 +71,8 @@ __ASSAY_FN T __assay_pass(__assay_pointer<T> pointer) {
 }
 
 // What the host needs of an argument beyond its memory: 0 for buffers. As reflection.py reads it:
-// MTLTextureType, access, whether depth, MTLDataType, what it is, and from bit 32 on how many.
+// MTLTextureType, access, whether depth, MTLDataType, what it is, and from bit 32 on how many. Of a
+// tensor: how many dimensions, whether its elements are only read, MTLDataType.
 template <class T> constexpr unsigned long __assay_details = 0;
 template <> constexpr unsigned long __assay_details<metal::sampler> = 2ul << 24 | 1ul << 32;
 template <class F>
@@ -86,13 +87,19 @@ template <> constexpr unsigned long __assay_data_type<int> = 29;
 template <> constexpr unsigned long __assay_data_type<uint> = 33;
 template <> constexpr unsigned long __assay_data_type<short> = 37;
 template <> constexpr unsigned long __assay_data_type<ushort> = 41;
+template <> constexpr unsigned long __assay_data_type<char> = 45;
+template <> constexpr unsigned long __assay_data_type<signed char> = 45;
+template <> constexpr unsigned long __assay_data_type<uchar> = 49;
+template <> constexpr unsigned long __assay_data_type<bfloat> = 121;
 template <class T> requires metal::__is_texture<T>
 constexpr unsigned long __assay_details<T> =
     (unsigned long)T::__type | (unsigned long)T::__access << 8 | (unsigned long)T::__is_depth << 12 |
     __assay_data_type<typename T::__element_type> << 16 | 1ul << 24 | 1ul << 32;
 
 template <class T> requires metal::is_tensor_v<T>
-constexpr unsigned long __assay_details<T> = T::get_rank() | 4ul << 24 | 1ul << 32;
+constexpr unsigned long __assay_details<T> =
+    T::get_rank() | (unsigned long)__is_const(metal::remove_addrspace_t<typename T::element_type>) << 8 |
+    __assay_data_type<typename T::value_type> << 16 | 4ul << 24 | 1ul << 32;
 
 // Which scalar of reflection.py's list memory holds, and from bit 8 on how many make a vector.
 template <class T> constexpr unsigned long __assay_scalar = 0;

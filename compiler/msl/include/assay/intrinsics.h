@@ -27,6 +27,7 @@ __attribute__((const, nothrow)) unsigned __assay_uniform_i32(unsigned value);
 __attribute__((const, nothrow)) unsigned __assay_lane_of_i32(unsigned lane, int lanes);
 __attribute__((convergent, nothrow)) void __assay_expect_uniform_i64(unsigned long value);
 __attribute__((convergent, nothrow)) void __assay_expect_simdgroups(int simdgroups);
+__attribute__((convergent, nothrow)) void __assay_expect_inside(int index, int extent);
 // Barriers of two branches are two barriers, which checks tell apart.
 __attribute__((convergent, nothrow, nomerge)) void __assay_threadgroup_barrier(int flags);
 __attribute__((convergent, nothrow, nomerge)) void __assay_simdgroup_barrier(int flags);

@@ -62,10 +62,37 @@ struct __tensor_data {
   int extents[__tensor::most_dimensions];
   int strides[__tensor::most_dimensions];
   int rank;
+  int bytes;
 };
 
+// What a tensor keeps: where its elements lie and how, or for one that the host binds where that is told.
+template <class T, class Extents, bool IsBound>
+struct __tensor_storage {
+  __tensor::view<T*> __view;
+  __ASSAY_MEMBER __tensor::view<T*> __seen() const { return __view; }
+};
+template <class T, class Extents>
+struct __tensor_storage<T, Extents, true> {
+  const __ASSAY_CONSTANT __tensor_data<T>* __given = nullptr;
+  __ASSAY_MEMBER __tensor::view<T*> __seen() const {
+    __tensor::view<T*> view;
+    view.base = __given->base;
+    view.offset = 0;
+#pragma unroll
+    for (size_t d = 0; d < Extents::rank(); ++d) {
+      bool is_static = Extents::static_extent(d) != dynamic_extent;
+      view.extents[d] = is_static ? int(Extents::static_extent(d)) : __given->extents[d];
+      view.strides[d] = __given->strides[d];
+    }
+    return view;
+  }
+};
+template <class Descriptor, class... Tags>
+constexpr bool __is_bound_tensor =
+    __is_same(Descriptor, tensor_handle) && !(__is_same(Tags, tensor_offset) || ...);
+
 template <class T, class Extents, class Descriptor = tensor_handle, class... Tags>
-struct tensor {
+struct tensor : __tensor_storage<T, Extents, __is_bound_tensor<Descriptor, Tags...>> {
   static_assert(__is_same(Descriptor, tensor_handle) || __is_same(Descriptor, tensor_inline),
                 "tensor: its descriptor is tensor_handle or tensor_inline");
   static_assert(Extents::rank() <= __tensor::most_dimensions, "tensor: more than 8 dimensions");
@@ -78,9 +105,8 @@ struct tensor {
   using descriptor_type = Descriptor;
   using data_handle_type = T*;
   using reference = T&;
-  using __view_type = __tensor::view<T*>;
   using __place_of = array<index_type, Extents::rank()>;
-  __view_type __view;
+  static constexpr bool __is_bound = __is_bound_tensor<Descriptor, Tags...>;
 
   tensor() = default;
   // Packed: each stride is the product of the extents before.
@@ -91,8 +117,8 @@ struct tensor {
     int stride = 1;
 #pragma unroll
     for (size_t d = 0; d < get_rank(); ++d) {
-      __view.strides[d] = stride;
-      stride *= __view.extents[d];
+      this->__view.strides[d] = stride;
+      stride *= this->__view.extents[d];
     }
   }
   template <class J>
@@ -101,26 +127,21 @@ struct tensor {
   {
     __begin(data, given);
 #pragma unroll
-    for (size_t d = 0; d < get_rank(); ++d) __view.strides[d] = int(strides.__elems_[d]);
+    for (size_t d = 0; d < get_rank(); ++d) this->__view.strides[d] = int(strides.__elems_[d]);
   }
-  __ASSAY_MEMBER explicit tensor(const __ASSAY_CONSTANT __tensor_data<T>* given) {
-    __view.base = given->base;
-    __view.offset = 0;
-#pragma unroll
-    for (size_t d = 0; d < get_rank(); ++d) {
-      bool is_static = Extents::static_extent(d) != dynamic_extent;
-      __view.extents[d] = is_static ? int(Extents::static_extent(d)) : given->extents[d];
-      __view.strides[d] = given->strides[d];
-    }
+  __ASSAY_MEMBER explicit tensor(const __ASSAY_CONSTANT __tensor_data<T>* given)
+    requires __is_bound
+  {
+    this->__given = given;
   }
 
   __ASSAY_MEMBER static constexpr size_t get_rank() { return Extents::rank(); }
   __ASSAY_MEMBER static constexpr size_t rank() { return Extents::rank(); }
   __ASSAY_MEMBER static constexpr size_t static_extent(size_t d) { return Extents::static_extent(d); }
   __ASSAY_MEMBER static constexpr size_t get_static_extent(size_t d) { return Extents::static_extent(d); }
-  __ASSAY_MEMBER index_type get_extent(size_t d) const { return index_type(__view.extents[d]); }
+  __ASSAY_MEMBER index_type get_extent(size_t d) const { return index_type(this->__seen().extents[d]); }
   __ASSAY_MEMBER index_type extent(size_t d) const { return get_extent(d); }
-  __ASSAY_MEMBER index_type get_stride(size_t d) const { return index_type(__view.strides[d]); }
+  __ASSAY_MEMBER index_type get_stride(size_t d) const { return index_type(this->__seen().strides[d]); }
   __ASSAY_MEMBER index_type stride(size_t d) const { return get_stride(d); }
   __ASSAY_MEMBER Extents extents() const {
     array<index_type, Extents::rank()> all;
@@ -129,7 +150,10 @@ struct tensor {
     return Extents(all);
   }
   __ASSAY_MEMBER Extents get_extents() const { return extents(); }
-  __ASSAY_MEMBER T* data_handle() const { return __view.base + __view.offset; }
+  __ASSAY_MEMBER T* data_handle() const {
+    auto view = this->__seen();
+    return view.base + view.offset;
+  }
   __ASSAY_MEMBER T* get_data() const { return data_handle(); }
 
   template <class... J>
@@ -156,30 +180,35 @@ struct tensor {
   }
 
   __ASSAY_MEMBER void __begin(T* data, const Extents& given) {
-    __view.base = data;
-    __view.offset = 0;
+    this->__view.base = data;
+    this->__view.offset = 0;
 #pragma unroll
-    for (size_t d = 0; d < get_rank(); ++d) __view.extents[d] = int(given.extent(d));
+    for (size_t d = 0; d < get_rank(); ++d) this->__view.extents[d] = int(given.extent(d));
   }
   template <class J>
   __ASSAY_MEMBER T& __at(const array<J, Extents::rank()>& at) const {
-    long place = __view.offset;
+    auto view = this->__seen();
+    long place = view.offset;
 #pragma unroll
-    for (size_t d = 0; d < get_rank(); ++d) place += long(at.__elems_[d]) * __view.strides[d];
-    return __view.base[place];
+    for (size_t d = 0; d < get_rank(); ++d) {
+      __assay_expect_inside(int(at.__elems_[d]), view.extents[d]);
+      place += long(at.__elems_[d]) * view.strides[d];
+    }
+    return view.base[place];
   }
   template <class S>
   __ASSAY_MEMBER auto __slice(const array<index_type, Extents::rank()>& start) const {
     __sliced<S> made;
-    made.__view.base = __view.base;
-    made.__view.offset = __view.offset;
+    auto view = this->__seen();
+    made.__view.base = view.base;
+    made.__view.offset = view.offset;
 #pragma unroll
     for (size_t d = 0; d < get_rank(); ++d) {
       int first = int(start.__elems_[d]);
       bool is_static = S::static_extent(d) != dynamic_extent;
-      made.__view.offset += long(first) * __view.strides[d];
-      made.__view.extents[d] = is_static ? int(S::static_extent(d)) : __view.extents[d] - first;
-      made.__view.strides[d] = __view.strides[d];
+      made.__view.offset += long(first) * view.strides[d];
+      made.__view.extents[d] = is_static ? int(S::static_extent(d)) : view.extents[d] - first;
+      made.__view.strides[d] = view.strides[d];
     }
     return made;
   }

@@ -91,11 +91,13 @@ class convolution2d {
     } else {
       constexpr int count = D::layout::capacity;
       metal::__tensor::convolution given = __given;
+      auto source = activation.__seen();
+      auto filter = weights.__seen();
       float sums[count];
 #pragma unroll
       for (int e = 0; e < count; ++e) sums[e] = __given.accumulates ? float(destination.__elements[e]) : 0.0f;
       metal::__tensor::convolve<typename A::value_type, typename W::value_type>(
-          &given, &activation.__view, &weights.__view, sums, __threads, __offsets);
+          &given, &source, &filter, sums, __threads, __offsets);
 #pragma unroll
       for (int e = 0; e < count; ++e) destination.__elements[e] = typename D::value_type(sums[e]);
     }

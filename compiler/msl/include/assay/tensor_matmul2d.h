@@ -97,7 +97,7 @@ __ASSAY_FN auto __operand_of(const metal::tensor<T, E, K, G...>& t) {
   static_assert(E::rank() == 2, "matmul2d: an operand has two dimensions");
   static_assert(__is_input_element<V>,
                 "matmul2d: operands are of half, bfloat, float, char or uchar; others are not supported");
-  return metal::__tensor::in_memory<V, T*>{&t.__view};
+  return metal::__tensor::in_memory<V, T*>{t.__seen()};
 }
 template <metal::__tensor::descriptor D, int Which, class T, class E, class L>
 __ASSAY_FN auto __operand_of(const metal::cooperative_tensor<T, E, L>& t) {

@@ -202,6 +202,51 @@ __ASSAY_FN void make_view(void* to, short rank, P base,
   }
 }
 
+// A tensor as the host describes it: see `hal/metal/emulated/tensors/tensor.py`.
+struct bound {
+  __ASSAY_DEVICE char* base;
+  int extents[most_dimensions];
+  int strides[most_dimensions];
+  int rank;
+  int bytes;  // of an element
+};
+
+// How Apple's compiler passes tensors: by a pointer to where the host describes them, which the place of
+// a slice's first element may precede, or as a view that the kernel made.
+enum passed { by_handle, by_offset, inline_view };
+template <int Rank, typename P>
+__ASSAY_FN view<P> seen(const void* given, int how) {
+  if (how != by_handle && how != by_offset) return *(const view<P>*)given;
+  typedef const __ASSAY_DEVICE bound* pointer;
+  const int* starts = (const int*)given;
+  int before = how == by_offset ? (Rank + 1) / 2 * 2 : 0;
+  pointer of = *(const pointer*)(starts + before);
+  view<P> made;
+  made.base = (P)of->base;
+  made.offset = 0;
+#pragma unroll
+  for (int d = 0; d < Rank; d++) {
+    int start = how == by_offset ? starts[d] : 0;
+    made.offset += (long)start * of->strides[d];
+    made.extents[d] = of->extents[d] - start;
+    made.strides[d] = of->strides[d];
+  }
+  return made;
+}
+
+// Where an element of a tensor that the host describes lies, by as many indices as it has dimensions.
+__ASSAY_FN __ASSAY_DEVICE char* element_of(const __ASSAY_DEVICE void* given, short rank, const void* at) {
+  const __ASSAY_DEVICE bound* of = (const __ASSAY_DEVICE bound*)given;
+  long place = 0;
+#pragma unroll
+  for (short d = 0; d < rank; d++) {
+    int index = ((const int*)at)[d];
+    __assay_expect_inside(index, of->extents[d]);
+    place += (long)index * of->strides[d];
+  }
+  return of->base + place * of->bytes;
+}
+
 // Where the base is and how it is typed does not matter to a slice.
 __ASSAY_FN void slice_view(void* to, const void* from, short rank,
                                                       const void* starts, const void* extents) {
@@ -307,21 +352,21 @@ __ASSAY_FN void four_at(P place, float* values) {
 // Operands of a product of which one, at least, is in memory. Integers are exact in float: of 8 bits.
 template <typename T, typename P>
 struct in_memory {
-  const view<P>* given;
+  view<P> given;
   __ASSAY_MEMBER float at(int row, int column) const {
     float value = 0;
-    if (is_inside(given, row, column)) value = (float)(T)given->base[place_of(given, row, column)];
+    if (is_inside(&given, row, column)) value = (float)(T)given.base[place_of(&given, row, column)];
     return value;
   }
   __ASSAY_MEMBER void four(int row, int column, float* values) const {
-    if (given->strides[0] == 1 && is_inside(given, row, column) && column + 3 < given->extents[0]) {
-      four_at<T>(given->base + place_of(given, row, column), values);
+    if (given.strides[0] == 1 && is_inside(&given, row, column) && column + 3 < given.extents[0]) {
+      four_at<T>(given.base + place_of(&given, row, column), values);
     } else {
 #pragma unroll
       for (int i = 0; i < 4; i++) values[i] = at(row, column + i);
     }
   }
-  __ASSAY_MEMBER int extent(int dimension) const { return given->extents[dimension]; }
+  __ASSAY_MEMBER int extent(int dimension) const { return given.extents[dimension]; }
 };
 template <typename T>
 struct in_registers {
@@ -425,6 +470,59 @@ __ASSAY_FN void multiply_views(const descriptor* given, L l, R r, S* sums, int t
         float right_values[4];
         right_row(d, r, k + 4 * (own >> 1) + 2 * x + (own & 1), column, depth, right_values);
         add_to_fragment(left_values, right_values, sums + at);
+      }
+    }
+  }
+}
+
+// The same where sums go to memory: each fragment's by itself.
+template <typename T, typename L, typename R, typename P>
+__ASSAY_FN void multiply_into(const descriptor* given, L l, R r, view<P> to, int threads) {
+  typedef sum_type<T> sum;
+  descriptor d = *given;
+  int count = elements_of(destination, d, threads);
+  int depth = is_open(d.k) ? l.extent(d.transpose_left ? 1 : 0) : d.k;
+  if (threads >= simdgroup) expect_threads(threads);
+  uint lane = __assay_thread_index_in_simdgroup();
+  int own = (int)row_of_lane(lane), quarter = (int)quarter_of_lane(lane);
+  int step = threads < simdgroup ? 1 : elements_of_fragment;
+#pragma unroll
+  for (int at = 0; at < count; at += step) {
+    sum sums[elements_of_fragment];
+#pragma unroll
+    for (int e = 0; e < step; e++) {
+      int row = row_of(destination, d, at + e, threads), column = column_of(destination, d, at + e, threads);
+      bool is_there = d.accumulates && is_valid(destination, d, at + e, threads) && is_inside(&to, row, column);
+      sums[e] = is_there ? (sum)(T)to.base[place_of(&to, row, column)] : (sum)0;
+    }
+    if (threads < simdgroup) {
+      int m = at / d.n, n = at % d.n;
+      for (int k = 0; k < depth; k++) {
+        float a = d.transpose_left ? l.at(k, m) : l.at(m, k);
+        float b = d.transpose_right ? r.at(n, k) : r.at(k, n);
+        sums[0] = add_product(a, b, sums[0]);
+      }
+    } else {
+      int fragment = fragment_of_element(at, threads), across = fragments_along(d.n);
+      int row = fragment / across * side + own, column = fragment % across * side + 4 * quarter;
+      for (int k = 0; k < depth; k += side) {
+        float l_values[8];
+        left_rows(d, l, row, k + 4 * quarter, depth, l_values);
+#pragma unroll
+        for (int x = 0; x < 2; x++) {
+          float left_values[4] = {l_values[2 * x], l_values[2 * x + 1], l_values[4 + 2 * x],
+                                  l_values[5 + 2 * x]};
+          float right_values[4];
+          right_row(d, r, k + 4 * (own >> 1) + 2 * x + (own & 1), column, depth, right_values);
+          add_to_fragment(left_values, right_values, sums);
+        }
+      }
+    }
+#pragma unroll
+    for (int e = 0; e < step; e++) {
+      int row = row_of(destination, d, at + e, threads), column = column_of(destination, d, at + e, threads);
+      if (is_valid(destination, d, at + e, threads) && is_inside(&to, row, column)) {
+        to.base[place_of(&to, row, column)] = (T)sums[e];
       }
     }
   }

@@ -1,5 +1,6 @@
 """MTLBlitCommandEncoder: copies and fills of buffers; of textures in texture_blit.py."""
 
+import math
 from collections.abc import Sequence
 
 from assay.hw.apple.facts.limits import limits
@@ -9,8 +10,10 @@ from ..errors import MetalValidationError
 from ..objects import call_of, expect
 from ..resources.buffer import MTLBuffer
 from ..structs import as_integer, as_range
+from ..tensors.extents import MTLTensorExtents
+from ..tensors.tensor import MTLTensor
 from ..textures.texture import MTLTexture
-from .commands import CopyCommand, FillCommand, SynchronizeCommand
+from .commands import CopyCommand, CopyTensorCommand, FillCommand, SynchronizeCommand
 from .execute import CopyCommandsCommand, ResetCommand
 from .indirect import MTLIndirectCommandBuffer
 from .texture_blit import TextureBlits
@@ -47,6 +50,40 @@ class MTLBlitCommandEncoder(TextureBlits):
                 f"{destination_offset + size} of {source!r} overlap; copy through another buffer"
             )
         command = CopyCommand(source, source_offset, destination, destination_offset, size)
+        self._append(command)
+
+    def copyFromTensor_sourceOrigin_sourceDimensions_toTensor_destinationOrigin_destinationDimensions_(  # noqa: E501
+        self,
+        source: MTLTensor,
+        origin: MTLTensorExtents,
+        dimensions: MTLTensorExtents,
+        destination: MTLTensor,
+        target: MTLTensorExtents,
+        target_dimensions: MTLTensorExtents,
+    ) -> None:
+        """Copy a slice of a tensor to one of another that has as many elements.
+
+        Where their dimensions differ, elements follow each other, the innermost dimension first.
+        """
+        where = call_of(self)
+        self._check_open(where.partition(".")[2])
+        for what, tensor in (("source", source), ("destination", destination)):
+            self._check_own(where, expect(where, f"the {what}", tensor, MTLTensor))
+        if source.dataType() != destination.dataType():
+            raise MetalValidationError(
+                f"{where}: {source!r} and {destination!r} have elements of different types"
+            )
+        command = CopyTensorCommand(
+            source,
+            source.region(where, origin, dimensions),
+            destination,
+            destination.region(where, target, target_dimensions),
+        )
+        if math.prod(dimensions.values) != math.prod(target_dimensions.values):
+            raise MetalValidationError(
+                f"{where}: {dimensions.values} and {target_dimensions.values} are not as many "
+                "elements"
+            )
         self._append(command)
 
     def fillBuffer_range_value_(self, buffer: MTLBuffer, span: Sequence[int], value: int) -> None:

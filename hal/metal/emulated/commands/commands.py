@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..programs.pipeline import MTLComputePipelineState
     from ..resources.buffer import MTLBuffer
     from ..resources.residency import Reach
+    from ..tensors.tensor import MTLTensor
     from ..textures.texture import MTLTexture
     from .event import MTLEvent
 
@@ -181,6 +182,22 @@ class CopyCommand:
         source = self.source.data[self.source_offset : self.source_offset + self.size]
         target = slice(self.destination_offset, self.destination_offset + self.size)
         self.destination.data[target] = source
+
+
+@dataclass(slots=True)
+class CopyTensorCommand:
+    """A slice of one tensor to a slice of another, the outermost dimension first."""
+
+    source: "MTLTensor"
+    source_slice: tuple[slice, ...]
+    destination: "MTLTensor"
+    destination_slice: tuple[slice, ...]
+
+    def run(self, device: "MTLDevice") -> None:
+        """Copy, as if through a third tensor."""
+        source = self.source.elements(self.source.room.data)[self.source_slice].copy()
+        target = self.destination.elements(self.destination.room.data)[self.destination_slice]
+        target[...] = source.reshape(target.shape)
 
 
 @dataclass(slots=True)

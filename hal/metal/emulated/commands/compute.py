@@ -18,6 +18,7 @@ from ..resources.buffer import MTLBuffer
 from ..resources.heap import MTLHeap
 from ..resources.residency import Reach, Residency
 from ..structs import as_integer, as_list, as_size, threadgroups_of
+from ..tensors.tensor import MTLTensor
 from ..textures.texture import MTLTexture
 from .buffer_bindings import BufferEncoder
 from .commands import DispatchCommand, IndirectDispatchCommand
@@ -29,7 +30,7 @@ from .ordering import Ordering
 if TYPE_CHECKING:
     from .commandbuffer import MTLCommandBuffer
 
-Resource = MTLBuffer | MTLTexture | MTLVisibleFunctionTable
+Resource = MTLBuffer | MTLTexture | MTLVisibleFunctionTable | MTLTensor
 _ENCODER = "MTLComputeCommandEncoder"
 # Names in messages of the calls that count: each dispatch makes all of them.
 _SET_STATE = f"{_ENCODER}.setComputePipelineState_"
@@ -63,6 +64,12 @@ class MTLComputeCommandEncoder(BufferEncoder):
         self._textures = {}
         self._samplers = {}
         self._tables = {}
+        self._tensors = {}
+
+    def forget_bindings(self) -> None:
+        """Begin anew, as a dispatch with an argument table of its own does."""
+        self._bindings, self._bound_buffers, self._threadgroup_lengths = {}, {}, {}
+        self._textures, self._samplers, self._tables, self._tensors = {}, {}, {}, {}
 
     def dispatchType(self) -> int:
         """The MTLDispatchType."""
@@ -86,7 +93,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
             if isinstance(resource, MTLIndirectCommandBuffer):
                 self._keep(resource)
                 return
-            if not isinstance(resource, MTLTexture | MTLVisibleFunctionTable):
+            if not isinstance(resource, MTLTexture | MTLVisibleFunctionTable | MTLTensor):
                 expect(where, "the resource", resource, MTLBuffer)
         self._check_own(where, resource)
         usage = as_integer(where, "the usage", usage)
@@ -138,7 +145,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
         where = call_of(self)
         listed = as_list(where, "the resources", resources, count)
         for resource in listed:
-            if not isinstance(resource, MTLTexture | MTLVisibleFunctionTable):
+            if not isinstance(resource, MTLTexture | MTLVisibleFunctionTable | MTLTensor):
                 expect(where, "a resource", resource, MTLBuffer)
             self._check_own(where, resource)
         if listed:
@@ -202,7 +209,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
     def _dispatch(self, command: DispatchCommand | IndirectDispatchCommand) -> None:
         commands = self._command_buffer.commands
         if self.notes is not None:
-            self.notes.bind(command.pipeline, self._bound_buffers)
+            self.notes.bind(command.pipeline, {**self._bound_buffers, **self._tensors})
             self.notes.encoded(len(commands))
         commands.append(with_log(command, self._command_buffer.log_state))
 
@@ -234,6 +241,8 @@ class MTLComputeCommandEncoder(BufferEncoder):
         for texture in self._textures.values():
             if texture is not None:
                 addresses += texture.addresses
+        for tensor in self._tensors.values():
+            addresses += tensor.addresses
         return addresses
 
     def _execute(self, where: str, command: ExecuteCommand) -> None:

@@ -1,4 +1,4 @@
-"""Textures, samplers and function tables that a compute encoder passes to kernels."""
+"""Textures, samplers, function tables and tensors that a compute encoder passes to kernels."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -7,12 +7,19 @@ import numpy as np
 
 from assay.hw.apple.facts.limits import limits
 
-from ..constants import MTLDataTypeInt, MTLDataTypeShort, MTLDataTypeUInt, MTLDataTypeUShort
+from ..constants import (
+    MTLDataTypeInt,
+    MTLDataTypeShort,
+    MTLDataTypeUInt,
+    MTLDataTypeUShort,
+    MTLTensorUsageCompute,
+)
 from ..errors import MetalValidationError
 from ..objects import MetalObject, call_of, expect
 from ..programs.function_table import MTLVisibleFunctionTable
 from ..resources.memory import Bytes
 from ..structs import as_integer, as_list, as_number, as_range
+from ..tensors.tensor import MOST_DIMENSIONS, MTLTensor
 from ..texture_constants import MTLTextureUsageShaderRead, MTLTextureUsageShaderWrite
 from ..textures.formats import Kind
 from ..textures.sampler import MTLSamplerState
@@ -50,6 +57,7 @@ class ResourceEncoder(MTLCommandEncoder):
     _textures: dict[int, MTLTexture | None]
     _samplers: dict[int, tuple[MTLSamplerState, int] | None]
     _tables: dict[int, MTLVisibleFunctionTable | None]
+    _tensors: dict[int, MTLTensor]
     _pipeline: "MTLComputePipelineState | None"
     _retained: dict[int, MetalObject] | None
 
@@ -109,6 +117,12 @@ class ResourceEncoder(MTLCommandEncoder):
         for place, table in enumerate(as_list(where, "the tables", tables, length)):
             self._set_table(where, table, location + place)
 
+    def bind_tensor(self, tensor: MTLTensor, index: int) -> None:
+        """Pass `tensor` at a buffer's index, as argument tables of Metal 4 do."""
+        self._check_own("bind_tensor", tensor)
+        self._keep(tensor)
+        self._tensors[index] = tensor
+
     def _set_table(self, where: str, table: MTLVisibleFunctionTable | None, index: int) -> None:
         index = checked_index(where, index, _LIMITS.buffers_per_stage)
         if table is not None:
@@ -160,6 +174,8 @@ class ResourceEncoder(MTLCommandEncoder):
             return self._texture_argument(where, what, argument)
         if argument.kind == "function_table":
             return self._table_argument(what, argument)
+        if argument.kind == "tensor":
+            return self._tensor_argument(what, argument)
         words = [
             self._sampler_word(what, argument, argument.index + place)
             for place in range(argument.count)
@@ -199,6 +215,17 @@ class ResourceEncoder(MTLCommandEncoder):
                 "state; make one with newVisibleFunctionTableWithDescriptor_ of the one that runs"
             )
         return table.allocation.address
+
+    def _tensor_argument(self, what: str, argument: "Argument") -> int:
+        """The address of a tensor's description."""
+        tensor = self._tensors.get(argument.index)
+        if tensor is None:
+            raise MetalValidationError(
+                f"{what} [[buffer({argument.index})]]: no tensor is set; give its gpuResourceID() "
+                "to setResource_atBufferIndex_ of the MTL4ArgumentTable"
+            )
+        check_tensor(f"{what} [[buffer({argument.index})]]", argument, tensor)
+        return tensor.described.address
 
     def _sampler_word(self, what: str, argument: "Argument", index: int) -> int:
         bound = self._samplers.get(index)
@@ -243,6 +270,26 @@ def check_texture(what: str, argument: "Argument", texture: MTLTexture) -> None:
         raise MetalValidationError(
             f"{what}: {texture!r} was made without MTLTextureUsageShader{missing}; give it to "
             "MTLTextureDescriptor.setUsage_"
+        )
+
+
+def check_tensor(what: str, argument: "Argument", tensor: MTLTensor) -> None:
+    """Raise MetalValidationError unless the kernel's argument can be this tensor."""
+    rank = len(tensor.shape.sizes)
+    if rank != argument.rank or rank > MOST_DIMENSIONS:
+        raise MetalValidationError(
+            f"{what} is {argument.type_name}, of {argument.rank} dimensions, but {tensor!r} has "
+            f"{rank}; kernels take up to {MOST_DIMENSIONS}"
+        )
+    if tensor.dataType() != argument.data_type:
+        raise MetalValidationError(
+            f"{what} is {argument.type_name}, but elements of {tensor!r} are of MTLTensorDataType "
+            f"{tensor.dataType()}, not {argument.data_type}"
+        )
+    if not tensor.usage() & MTLTensorUsageCompute:
+        raise MetalValidationError(
+            f"{what}: {tensor!r} was made without MTLTensorUsageCompute; give it to "
+            "MTLTensorDescriptor.setUsage_"
         )
 
 

@@ -25,7 +25,12 @@ Footprint = tuple[str, Resource, Way]
 
 def footprints(command: Command) -> Iterator[Footprint]:
     """What a command touches; of dispatches only where their size comes from."""
-    from ..commands.commands import CopyCommand, FillCommand, IndirectDispatchCommand
+    from ..commands.commands import (
+        CopyCommand,
+        CopyTensorCommand,
+        FillCommand,
+        IndirectDispatchCommand,
+    )
     from ..commands.execute import ExecuteCommand
     from ..commands.texture_blit import CopyBlockCommand
 
@@ -33,6 +38,9 @@ def footprints(command: Command) -> Iterator[Footprint]:
         yield _plain("copy", command.source, command.source_offset, command.size, write=False)
         target, offset = command.destination, command.destination_offset
         yield _plain("copy", target, offset, command.size, write=True)
+    elif isinstance(command, CopyTensorCommand):
+        for tensor, write in ((command.source, False), (command.destination, True)):
+            yield _plain("copy", tensor.room, tensor.start, tensor.shape.nbytes, write=write)
     elif isinstance(command, FillCommand):
         yield _plain("fill", command.buffer, command.start, command.length, write=True)
     elif isinstance(command, IndirectDispatchCommand):

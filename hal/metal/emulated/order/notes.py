@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..objects import MetalObject
     from ..programs.pipeline import MTLComputePipelineState
     from ..resources.buffer import MTLBuffer
+    from ..tensors.tensor import MTLTensor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +77,13 @@ class PassNotes:
             if usage & MTLResourceUsageWrite:
                 self.written.add(resource.handle)
 
-    def bind(self, pipeline: MTLComputePipelineState, bound: Mapping[int, MTLBuffer]) -> None:
-        """A kernel is about to be dispatched with these buffers."""
+    def bind(
+        self, pipeline: MTLComputePipelineState, bound: Mapping[int, MTLBuffer | MTLTensor]
+    ) -> None:
+        """A kernel is about to be dispatched with these buffers and tensors."""
         for argument in pipeline.kernel.arguments:
             buffer = bound.get(argument.index)
-            if argument.kind == "buffer" and buffer is not None:
+            if argument.kind in ("buffer", "tensor") and buffer is not None:
                 self.use(buffer, 0 if argument.access == "read" else MTLResourceUsageWrite)
 
     def encoded(self, place: int) -> None:

@@ -52,12 +52,15 @@ class Resource:
 
 
 def resources_of(thing: MetalObject) -> Iterator[Resource]:
-    """The memory of a buffer or texture, or of all that lie in a heap; of others nothing."""
+    """The memory of a buffer, texture or tensor, or of all in a heap; of others nothing."""
     from ..resources.heap import MTLHeap
+    from ..tensors.tensor import MTLTensor
     from ..textures.texture import MTLTexture
 
     if isinstance(thing, MTLBuffer):
         yield _of_buffer(thing)
+    elif isinstance(thing, MTLTensor):
+        yield _of_buffer(thing.room)
     elif isinstance(thing, MTLTexture):
         yield _of_texture(thing)
     elif isinstance(thing, MTLHeap):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _LIMITS = limits()
 _log = logging.getLogger(__name__)
 _NONE: frozenset[str] = frozenset()
-_RESOURCES = ("texture", "sampler", "function_table")
+_RESOURCES = ("texture", "sampler", "function_table", "tensor")
 Size = tuple[int, int, int]
 # What an encoder has for a texture or sampler: (call, kernel's name, argument) to an address.
 FindResource = Callable[[str, str, "Argument"], int]

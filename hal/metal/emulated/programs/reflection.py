@@ -8,11 +8,14 @@ from ..constants import (
     MTLBindingAccessWriteOnly,
     MTLBindingTypeBuffer,
     MTLBindingTypeSampler,
+    MTLBindingTypeTensor,
     MTLBindingTypeTexture,
     MTLBindingTypeThreadgroupMemory,
     MTLBindingTypeVisibleFunctionTable,
+    MTLDataTypeInt,
 )
 from ..objects import MetalObject
+from ..tensors.extents import MTLTensorExtents
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument
@@ -30,6 +33,7 @@ BINDING_TYPES = {
     "texture": MTLBindingTypeTexture,
     "sampler": MTLBindingTypeSampler,
     "function_table": MTLBindingTypeVisibleFunctionTable,
+    "tensor": MTLBindingTypeTensor,
 }
 
 
@@ -83,6 +87,18 @@ class MTLBinding(MetalObject):
     def textureDataType(self) -> int:
         """The MTLDataType that a texture is read as."""
         return self.argument.data_type
+
+    def tensorDataType(self) -> int:
+        """The MTLTensorDataType of a tensor's elements."""
+        return self.argument.data_type
+
+    def indexType(self) -> int:
+        """Always MTLDataTypeInt, which kernels count a tensor's elements in."""
+        return MTLDataTypeInt
+
+    def dimensions(self) -> MTLTensorExtents:
+        """As many as a tensor has; each is -1, as kernels learn them when they run."""
+        return MTLTensorExtents((-1,) * self.argument.rank)
 
     def isDepthTexture(self) -> bool:
         """Whether a texture is of depths."""

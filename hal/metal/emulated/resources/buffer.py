@@ -27,6 +27,9 @@ from .resource import WithOptions, storage_mode_of
 
 if TYPE_CHECKING:
     from ..device import MTLDevice
+    from ..errors import NSError
+    from ..tensors.descriptor import MTLTensorDescriptor
+    from ..tensors.tensor import MTLTensor
     from ..textures.descriptor import MTLTextureDescriptor
     from ..textures.texture import MTLTexture
     from .heap import MTLHeap
@@ -106,6 +109,7 @@ class MTLBuffer(WithOptions):
         self.host_bytes: Bytes | None = self.data
         self._has_copy = False
         self._purgeable_state = MTLPurgeableStateNonVolatile
+        device.memory.own(self._address, self)
         self.deallocator: Callable[[], None] | None = None
         if self._storage_mode == MTLStorageModePrivate:
             self.host_bytes = None
@@ -210,6 +214,14 @@ class MTLBuffer(WithOptions):
         from ..textures.maker import texture_in_buffer
 
         return texture_in_buffer(self, descriptor, offset, bytes_per_row)
+
+    def newTensorWithDescriptor_offset_error_(
+        self, descriptor: "MTLTensorDescriptor", offset: int, _error: None
+    ) -> "tuple[MTLTensor | None, NSError | None]":
+        """A tensor whose elements are those of this buffer, from byte `offset` on."""
+        from ..tensors.maker import tensor_in_buffer
+
+        return tensor_in_buffer(call_of(self), self, descriptor, offset)
 
     def check_range(self, where: str, location: int, length: int) -> None:
         """Raises MetalValidationError for bytes that the buffer does not have."""

@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from assay.sim.simt import Memory
 
     from ....observe import Watch
+    from ..objects import MetalObject
     from ..order.guard import Guarded
 
 Bytes: TypeAlias = NDArray[np.uint8]
 
 # Vector loads of the engine like it, and Metal's own alignment is coarser.
 _ALIGNMENT: Final = 64
+# Above this bit of an address is what tells buffers apart.
+_HANDLE_SHIFT: Final = 48
 # Bytes that are copied together.
 _PIECE: Final = 1 << 20
 # When the host does not say how much memory it has.
@@ -53,6 +56,15 @@ class AddressSpace:
         self.allocated = 0
         self._lock = threading.Lock()
         self._released: deque[tuple[int, int]] = deque()
+        self._owners: weakref.WeakValueDictionary[int, MetalObject] = weakref.WeakValueDictionary()
+
+    def own(self, address: int, owner: "MetalObject") -> None:
+        """Let `owner_of` find what has the memory at an address."""
+        self._owners[address >> _HANDLE_SHIFT] = owner
+
+    def owner_of(self, address: int) -> "MetalObject | None":
+        """The buffer, texture or tensor that an address lies in, while it lives."""
+        return self._owners.get(address >> _HANDLE_SHIFT)
 
     def allocate(
         self, where: str, length: int, name: str, watch: "Watch | None" = None

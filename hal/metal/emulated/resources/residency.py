@@ -15,6 +15,7 @@ from ..constants import MTLResourceUsageWrite
 from ..errors import MetalValidationError, NSError
 from ..objects import MetalObject, UserMade, call_of, expect
 from ..structs import as_integer, as_list
+from ..tensors.tensor import MTLTensor
 from ..textures.texture import MTLTexture
 from .buffer import MTLBuffer
 from .heap import MTLHeap
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from ..device import MTLDevice
 
-Resident = MTLBuffer | MTLHeap | MTLTexture
+Resident = MTLBuffer | MTLHeap | MTLTexture | MTLTensor
 # Those of a queue and of a command buffer; the lists may still grow.
 Sets = Sequence[Sequence["MTLResidencySet"]]
 
@@ -67,7 +68,7 @@ def addresses_of(resident: Resident) -> Iterator[int]:
         yield from (buffer.gpuAddress() for buffer in resident.buffers)
         for texture in resident.textures:
             yield from texture.addresses
-    elif isinstance(resident, MTLTexture):
+    elif isinstance(resident, MTLTexture | MTLTensor):
         yield from resident.addresses
     else:
         yield resident.gpuAddress()
@@ -208,10 +209,10 @@ class MTLResidencySet(MetalObject):
 
 def _checked(call: str, allocation: Resident, device: "MTLDevice") -> Resident:
     where = f"MTLResidencySet.{call}"
-    if not isinstance(allocation, MTLBuffer | MTLHeap | MTLTexture):
+    if not isinstance(allocation, Resident):
         raise MetalValidationError(
-            f"{where}: the allocation must be an MTLBuffer, MTLTexture or MTLHeap, and is "
-            f"{type(allocation).__name__}"
+            f"{where}: the allocation must be an MTLBuffer, MTLTexture, MTLTensor or MTLHeap, and "
+            f"is {type(allocation).__name__}"
         )
     if allocation.device() is not device:
         raise MetalValidationError(f"{where}: {allocation!r} belongs to another device")

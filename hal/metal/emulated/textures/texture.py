@@ -62,6 +62,7 @@ class MTLTexture(WithOptions):
         self.described = device.memory.adopt(
             "MTLTexture", np.frombuffer(bytearray(described), np.uint8), "texture", counted=False
         )
+        device.memory.own(self.described.address, self)
 
     @property
     def addresses(self) -> tuple[int, ...]:

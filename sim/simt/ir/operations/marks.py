@@ -30,6 +30,14 @@ EXPECT_SIMDGROUPS = Operation(
     meaning=STRUCTURAL,
     uninitialised=Uninitialised.CLEAN,
 )
+# An index of a tensor, which must be less than the second operand and not negative.
+EXPECT_INSIDE = Operation(
+    name="expect_inside",
+    origin=Origin.MACHINE,
+    types="i32 i32 -> void",
+    meaning=STRUCTURAL,
+    uninitialised=Uninitialised.CLEAN,
+)
 # The number of a lane that a shuffle reads, which must be less than the second operand.
 LANE_OF = Operation(
     name="lane_of",
@@ -129,5 +137,6 @@ OBSERVE_INDEX_OVERFLOW = _observation("index_overflow")
 OBSERVE_PARTIAL_SIMDGROUP = _observation("partial_simdgroup")
 OBSERVE_ROW_OVERRUN = _observation("row_overrun")
 OBSERVE_OTHER_SIMDGROUPS = _observation("other_simdgroups", "i32")
+OBSERVE_OUTSIDE = _observation("outside")
 # Calls that all simdgroups must make: who makes them is compared at barriers and at the end.
 OBSERVE_TOGETHER = _observation("together")

@@ -1,0 +1,1 @@
+"""Tensors: arrays with extents and strides that kernels know."""
