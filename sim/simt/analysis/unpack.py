@@ -10,7 +10,7 @@ import itertools
 from dataclasses import dataclass
 
 from ..ir.llvm_types import bits, is_float
-from ..ir.nodes import Block, Constant, Function, Instruction, Value
+from ..ir.nodes import Block, Constant, Function, Instruction, Value, integer
 from ..ir.operations.conversions import BITCAST, TRUNC, ZEXT
 from ..ir.operations.integers import AND, LSHR, OR, SHL
 from ..ir.passes import rewrites
@@ -29,7 +29,10 @@ class Piece:
 
 @rewrites
 def unpack(function: Function) -> None:
-    """Replace truncations, shifts and masks of packed integers by the parts they select."""
+    """Replace truncations, shifts and masks of packed integers by the parts they select.
+
+    Masks of such shifts may be what is left of a part times a power of two; they become that.
+    """
     known: dict[Value, list[Piece] | None] = {}
     replaced: dict[Value, Value] = {}
     for block in function.blocks:
@@ -61,7 +64,10 @@ def _unpack_block(
     for instruction in block.body:
         instruction.operands = [replaced.get(o, o) for o in instruction.operands]
         part = _selected(instruction, known)
-        if part is None:
+        moved = _moved_up(instruction, known) if part is None else None
+        if moved is not None:
+            body += _as_shift(instruction, *moved)
+        elif part is None:
             body.append(instruction)
         elif part.type == instruction.type or bits(part.type) == bits(instruction.type):
             replaced[instruction] = part
@@ -102,6 +108,53 @@ def _selected(instruction: Instruction, known: dict[Value, list[Piece] | None]) 
         return None
     part = inside[0].value
     return part if low + bits(part.type) <= high else None
+
+
+def _moved_up(
+    instruction: Instruction, known: dict[Value, list[Piece] | None]
+) -> tuple[Value, int] | None:
+    """The part that a mask picks out of what was shifted down too little, and its bit there.
+
+    That is what is left of a part times a power of two.
+    """
+    if instruction.operation is not AND:
+        return None
+    shifted, mask = instruction.operands[0], _number(instruction.operands[1])
+    if isinstance(shifted, Instruction) and shifted.operation is TRUNC:
+        shifted = shifted.operands[0]
+    if not mask or not isinstance(shifted, Instruction) or shifted.operation is not LSHR:
+        return None
+    packed, amount = shifted.operands[0], _number(shifted.operands[1])
+    up, top = (mask & -mask).bit_length() - 1, mask.bit_length()
+    if amount is None or amount >= bits(packed.type) or not up or mask + (1 << up) != 1 << top:
+        return None
+    low, high = amount + up, amount + top
+    pieces = _pieces(packed, known, 0) or []
+    inside = [p for p in pieces if p.shift < high and p.shift + bits(p.value.type) > low]
+    if len(inside) != 1 or inside[0].shift != low:
+        return None
+    part = inside[0].value
+    is_whole = low + bits(part.type) <= high
+    return (part, up) if is_whole or top == bits(instruction.type) else None
+
+
+def _number(value: Value) -> int | None:
+    return value.number if isinstance(value, Constant) else None
+
+
+def _as_shift(instruction: Instruction, part: Value, amount: int) -> list[Instruction]:
+    """Make an instruction `part << amount`; it and what it needs before."""
+    width = bits(instruction.type)
+    needed: list[Instruction] = []
+    if bits(part.type) != width:
+        extend = ZEXT if bits(part.type) < width else TRUNC
+        converted = Instruction(extend, instruction.type, [part], instruction.site)
+        converted.block = instruction.block
+        needed.append(converted)
+        part = converted
+    instruction.operation = SHL
+    instruction.operands = [part, integer(instruction.type, amount)]
+    return [*needed, instruction]
 
 
 def _pieces(value: Value, known: dict[Value, list[Piece] | None], depth: int) -> list[Piece] | None:
