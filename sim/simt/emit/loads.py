@@ -140,13 +140,33 @@ class Loads(Access):
             safe = text.let(
                 f"select {self.text.wide('i1')} {active}, {kind} {offsets}, {kind} zeroinitializer"
             )
-            return [
-                self._gather_one(element, memory.host, safe, number * size)
-                for number in range(instruction.components)
-            ]
+            return self._gather_all(element, memory.host, safe, instruction.components)
 
         kinds = [self.text.wide(element)] * instruction.components
         return self.either(good, fast, lambda: self.slow_load(instruction, memory, size), kinds)
+
+    def _gather_all(self, element: str, host: str, offsets: str, components: int) -> list[str]:
+        """The components of each lane, as few gathers as there are words of 8, 4 or 2 bytes."""
+        size = size_of(Scalar(element))
+        word = next((each for each in (8, 4, 2) if size * components % each == 0), size)
+        if word <= size:
+            return [
+                self._gather_one(element, host, offsets, number * size)
+                for number in range(components)
+            ]
+        text, kind, narrow = self.text, f"i{8 * word}", f"i{8 * size}"
+        found = []
+        for start in range(0, size * components, word):
+            whole = self._gather_one(kind, host, offsets, start)
+            for shift in range(0, 8 * word, 8 * size):
+                moved = whole
+                if shift:
+                    moved = text.let(f"lshr {text.wide(kind)} {whole}, splat ({kind} {shift})")
+                part = text.let(f"trunc {text.wide(kind)} {moved} to {text.wide(narrow)}")
+                if element != narrow:
+                    part = text.let(f"bitcast {text.wide(narrow)} {part} to {text.wide(element)}")
+                found.append(part)
+        return found
 
     def _gather_one(self, element: str, host: str, offsets: str, extra: int) -> str:
         text = self.text
