@@ -21,6 +21,7 @@ TITLES = {
     "together": "Dispatches that nothing orders",
     "taping": "What timing costs",
     "gemv": "Products with a vector",
+    "narrow": "Half precision and int8",
     "sweep": "A sweep of kernels",
     "model": "A model through IREE",
     "torq": "The Torq NPU",

@@ -19,7 +19,7 @@ from .measure import Row
 
 BAR = 0.9
 _SIZE = 2048
-_HAND_WRITTEN = Path(__file__).parent / "validation" / "kernels" / "llama.metal"
+HAND_WRITTEN = Path(__file__).parent / "validation" / "kernels" / "llama.metal"
 # The kernel, its value of WEIGHTS, rows of a threadgroup, and threads of one.
 _KERNELS = {
     "f16": ("matvec_f16", 16, 1, 32),
@@ -102,7 +102,7 @@ def _generated(name: str, packed: Packed, x: Any, threads: int) -> Contender:
 
 def _by_hand(name: str, packed: Packed, x: Any, threads: int) -> Contender:
     kernel, weights, of_group, width = _KERNELS[name]
-    text = f"#define WEIGHTS {weights}\n{_HAND_WRITTEN.read_text()}"
+    text = f"#define WEIGHTS {weights}\n{HAND_WRITTEN.read_text()}"
     shape = np.array([_SIZE, _SIZE, 1, _SIZE // 32], np.uint32)
     values = [packed.matrix, x, np.zeros(_SIZE, np.float32), shape]
     grid = _Grid((_SIZE // of_group, 1, 1), (width, 1, 1))
