@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from assay.sim.simt.ir.llvm_types import is_float
+from assay.sim.simt.ir.llvm_types import bits, is_float
 from assay.sim.simt.ir.nodes import Block, Constant, Instruction, Value, is_private
 from assay.sim.simt.ir.operations.control import PHI, SELECT
 from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD
@@ -18,9 +18,13 @@ from ..conditions import both, differ, negation, one_of
 from ..counts import Counts
 from ..kernel import is_read_only
 from ..meanings import MEANINGS
+from ..memory.polynomials import Polynomial, polynomial
 from ..terms import Expression
 from ..values import Values
 from .own import held
+
+_MOST_FACTORS = 3
+_MOST_PRODUCTS = 24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,20 +70,23 @@ class Comparison:
         return self._known[key]
 
     def _same(self, mine: Value, other: Value) -> Expression:
-        if mine.type != other.type:
+        if _bits(mine) != _bits(other):
             return False
         if isinstance(mine, Constant) and isinstance(other, Constant):
-            return mine.literal == other.literal
+            return mine.literal == other.literal or _pattern(mine) == _pattern(other) is not None
+        merges = [self._is_merged(each) for each in (mine, other)]
+        if all(merges) or (any(merges) and _may_be_float(mine, other)):
+            return self._merged(mine, other)
         if isinstance(mine, Instruction) and isinstance(other, Instruction):
-            if mine.operation is PHI and other.operation is PHI and not self._is_of_loop(mine):
-                return self._merged(mine, other)
             if mine.operation is SELECT and other.operation is SELECT:
                 return self._chosen(mine, other)
             if _is_loaded(mine) and _is_loaded(other):
                 return self._loaded(mine, other)
+            if mine.type != other.type:
+                return False
             if is_float(mine.type) or mine.operation not in MEANINGS:
                 return self._computed(mine, other)
-        return self._number(mine, other)
+        return mine.type == other.type and self._number(mine, other)
 
     def _number(self, mine: Value, other: Value) -> Expression:
         """Integers, as terms."""
@@ -93,23 +100,24 @@ class Comparison:
             return negation(differ(*conditions))
         one = self.mine.values.term(mine, self.mine.counts).value
         two = self.other.values.term(other, self.other.counts).value
-        if not (_is_linear(one) and _is_linear(two)) and _are_alike(mine, other):
-            return self._computed(mine, other)
-        equal: Expression = one == two
-        is_known = not (_is_unknown(one) or _is_unknown(two)) or not _are_alike(mine, other)
-        return equal if is_known else one_of(equal, self._computed(mine, other))
+        is_linear = _is_linear(one) and _is_linear(two)
+        if is_linear and not (_is_unknown(one) or _is_unknown(two)):
+            return one == two
+        computed = self._computed(mine, other)
+        if is_linear:
+            return one_of(one == two, computed)
+        zero = _are_zero(polynomial(one - two))
+        return computed if zero is None else one_of(zero, computed)
 
-    def _is_of_loop(self, phi: Instruction) -> bool:
-        return any(loop.header is phi.block for loop in self.mine.values.kernel.cfg.loops)
+    def _is_merged(self, value: Value) -> bool:
+        """Whether a value is one of several by the way that led to it."""
+        is_phi = isinstance(value, Instruction) and value.operation is PHI
+        loops = self.mine.values.kernel.cfg.loops
+        return is_phi and not any(loop.header is value.block for loop in loops)  # type: ignore[attr-defined]
 
-    def _merged(self, mine: Instruction, other: Instruction) -> Expression:
+    def _merged(self, mine: Value, other: Value) -> Expression:
         """Of all ways that both may have come by, the values are the same; and there is one."""
-        if self._is_of_loop(other):
-            return False
-        ways = [
-            [(self._edge(maker, phi, at), value) for at, value in enumerate(phi.operands)]
-            for maker, phi in ((self.mine, mine), (self.other, other))
-        ]
+        ways = [self._ways(self.mine, mine), self._ways(self.other, other)]
         found = [one_of(*(taken for taken, _ in each)) for each in ways]
         found += [
             one_of(negation(both(taken, too)), self.same(value, another))
@@ -117,6 +125,13 @@ class Comparison:
             for too, another in ways[1]
         ]
         return both(*found)
+
+    def _ways(self, maker: Maker, value: Value) -> list[tuple[Expression, Value]]:
+        """What a value may be, each with what holds then."""
+        if not self._is_merged(value):
+            return [(True, value)]
+        assert isinstance(value, Instruction)
+        return [(self._edge(maker, value, at), each) for at, each in enumerate(value.operands)]
 
     def _edge(self, maker: Maker, phi: Instruction, at: int) -> Expression:
         """What holds if a thread comes to a block by one of its edges."""
@@ -161,7 +176,8 @@ class Comparison:
         if is_private(one.root) and is_private(two.root):
             return mine.index == other.index and self._held(one, two)
         kernel = self.mine.values.kernel
-        alike = one.root == two.root and one.element == two.element and mine.index == other.index
+        widths = bits(one.element) == bits(two.element)
+        alike = one.root == two.root and widths and mine.index == other.index
         if not alike or not is_read_only(one.root, kernel.written):
             return False
         return self.same(one.operands[0], two.operands[0])
@@ -208,6 +224,43 @@ def _are_alike(mine: Value, other: Value) -> bool:
         and mine.number == other.number
         and len(mine.operands) == len(other.operands)
     )
+
+
+def _bits(value: Value) -> int | str:
+    """How many bits a value has; its type if that is no number of bits."""
+    try:
+        return bits(value.type)
+    except (KeyError, ValueError):
+        return value.type
+
+
+def _may_be_float(*values: Value) -> bool:
+    return any(is_float(each.type) for each in values)
+
+
+def _pattern(constant: Constant) -> int | None:
+    """A constant's bits, as far as they are known."""
+    if constant.number is not None:
+        return constant.number
+    text = constant.literal
+    if text.startswith("0xH"):
+        return int(text.removeprefix("0xH"), 16)
+    return 0 if text == "0.000000e+00" else None
+
+
+def _are_zero(sum: Polynomial | None) -> Expression | None:
+    """A condition under which a sum is 0, without products: rows and columns are, each for itself.
+    None if there is none.
+    """
+    if sum is None or len(sum.products) > _MOST_PRODUCTS:
+        return None
+    whole = sum.expression()
+    if _is_linear(whole):
+        return whole == 0
+    ways = [sum.split(each) for each in sorted(sum.factors())[:_MOST_FACTORS]]
+    zeros = [tuple(map(_are_zero, each)) for each in ways if each is not None]
+    known = [both(*each) for each in zeros if all(x is not None for x in each)]
+    return one_of(*known) if known else None
 
 
 def _is_linear(term: Expression) -> bool:

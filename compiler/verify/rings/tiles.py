@@ -8,10 +8,11 @@ tells what is read in iteration k, for all k.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.sim.simt.ir.cfg import Loop
+from assay.sim.simt.ir.llvm_types import bits
 from assay.sim.simt.ir.nodes import Instruction, ThreadgroupRoot
 from assay.sim.simt.ir.operations.memory import STORE
 
@@ -29,6 +30,7 @@ from ..races import Visit, place, unknown_arrays
 from ..study import Study
 from ..terms import Expression
 from ..values import Values
+from .equal import same_thread, substituted
 from .origins import first_tile
 from .rotation import Ring
 from .same import Comparison, Maker
@@ -208,12 +210,13 @@ class _Proof:
         known = {loop: count for loop, count in counts.items() if loop is not self._loop}
         then = {**known, self._loop: now.further(-self._ahead)}
         mine = Maker(thread, own, write.block)
-        formulas += [
+        unlike = [
             each
             for load in self._inside
-            for each in self._unlike(load, then, question.at, write, mine, start)
+            for each in self._unlike(load, then, question.at, write, mine, start, formulas)
         ]
-        return study.ask(formulas).answer == "no"
+        by_same, by_others = zip(*unlike, strict=True) if unlike else ((), ())
+        return any(study.ask([*formulas, *each]).answer == "no" for each in (by_same, by_others))
 
     def _unlike(
         self,
@@ -223,20 +226,28 @@ class _Proof:
         write: Instruction,
         mine: Maker,
         start: Expression,
-    ) -> Iterator[Expression]:
-        """That a write of the loop, in an iteration, does not leave at a byte what another did."""
-        alike = load.components == write.components and load.element == write.element
+        formulas: Sequence[Expression],
+    ) -> Iterator[tuple[Expression, Expression]]:
+        """That a write of the loop, in an iteration, does not leave at a byte what another did: as
+        far as the same thread does it, and as far as the one does whose byte it is.
+        """
+        widths = bits(load.element) == bits(write.element)
+        alike = load.components == write.components and widths
         writer = self._writer(load, then) if alike else None
         if writer is None:
             return
-        who = writer.who(at)
+        who, now = writer.who(at), then[self._loop].further(self._ahead)
         compared = Comparison(mine, Maker(writer.values, writer.counts, load.block))
         right = both(
             writer.executes,
             writer.start == start,
             *map(compared.same, write.operands[1:], load.operands[1:]),
         )
-        yield one_of(negation(who.is_one), both(who.it_is, negation(right)))
+        by_same = same_thread(self._study, formulas, writer, mine, now)
+        yield (
+            negation(substituted(right, by_same)),
+            one_of(negation(who.is_one), both(who.it_is, negation(right))),
+        )
 
     def _writer(self, load: Instruction, then: Counts) -> Writer | None:
         """The thread that does a write of the loop in given iterations; None if it is not known."""

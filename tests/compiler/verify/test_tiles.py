@@ -48,7 +48,15 @@ FORMS = {
         ("x[64 * (k + 2) + t];", "m > 64 * (k + 2) + t ? x[64 * (k + 2) + t] : 0;"),
     ),
 }
+_ROWS = (
+    ("x[t];", "x[m * (t / 8) + t % 8];"),
+    ("x[64 + t];", "x[m * (t / 8) + (t % 8 + 8)];"),
+    ("x[64 * (k + 2) + t];", "x[m * (t / 8) + 8 * (k + 2) + t % 8];"),
+)
+FORMS["of a matrix"] = _ROWS
 STALE = {
+    "a row of a matrix too far": (*_ROWS, ("m * (t / 8) + t % 8", "m * (t / 8 + 1) + t % 8")),
+    "rows of another length": (*_ROWS, ("m * (t / 8) + t % 8", "n * (t / 8) + t % 8")),
     "the loop loads a tile again": (("64 * (k + 2)", "64 * (k + 1)"),),
     "the loop leaves a tile out": (("64 * (k + 2)", "64 * (k + 3)"),),
     "a wrong tile before the loop": (("x[64 + t]", "x[t]"),),
