@@ -1,4 +1,4 @@
-"""A text of which parts are removed; what is left knows where it stood."""
+"""A text of which parts are removed or replaced; what is left knows where it stood."""
 
 from __future__ import annotations
 
@@ -11,11 +11,26 @@ Unit = Range | tuple[Range, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """A range whose place other text takes: some words, and copies of ranges of the text."""
+
+    start: int
+    end: int
+    parts: tuple[str | Range, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Pieces:
-    """A text less some ranges, which are in order and do not overlap."""
+    """A text less some ranges, which are in order and do not overlap.
+
+    Attributes:
+        origins: where each character of the text stood in the text that it came from; None if it
+            is that.
+    """
 
     source: str
     removed: tuple[Range, ...] = ()
+    origins: tuple[int, ...] | None = None
 
     def without(self, ranges: Iterable[Range]) -> Pieces:
         """Less further ranges."""
@@ -25,7 +40,30 @@ class Pieces:
                 found[-1] = found[-1][0], max(found[-1][1], end)
             elif start < end:
                 found.append((start, end))
-        return Pieces(self.source, tuple(found))
+        return Pieces(self.source, tuple(found), self.origins)
+
+    def settled(self) -> Pieces:
+        """What is left as a text of its own."""
+        text = self.text
+        return Pieces(text, (), tuple(self.origin(at) for at in range(len(text))))
+
+    def changed(self, changes: Iterable[Change]) -> Pieces:
+        """A text of which nothing is removed, with parts replaced that do not overlap."""
+        texts: list[str] = []
+        origins: list[int] = []
+        at = 0
+        for change in sorted(changes, key=lambda each: each.start):
+            for part in ((at, change.start), *change.parts):
+                if isinstance(part, str):
+                    texts.append(part)
+                    origins += [self.origin(change.start)] * len(part)
+                else:
+                    texts.append(self.source[slice(*part)])
+                    origins += map(self.origin, range(*part))
+            at = change.end
+        texts.append(self.source[at:])
+        origins += map(self.origin, range(at, len(self.source)))
+        return Pieces("".join(texts), (), tuple(origins))
 
     def has(self, start: int, end: int) -> bool:
         """Whether something of a range is left that is no blank."""
@@ -43,10 +81,20 @@ class Pieces:
             at = end
         return "".join([*parts, self.source[at:]])
 
-    def origin(self, offset: int) -> int:
-        """Where a character of what is left stands in the whole text."""
+    def place(self, offset: int) -> int:
+        """Where a character of what is left stands in the text that parts are removed from."""
         for start, end in self.removed:
             if start > offset:
                 break
             offset += end - start
         return offset
+
+    def origin(self, offset: int) -> int:
+        """Where a character of what is left stood in the text that it came from."""
+        offset = self.place(offset)
+        if self.origins is None:
+            return offset
+        return self.origins[offset] if offset < len(self.origins) else self._end()
+
+    def _end(self) -> int:
+        return self.origins[-1] + 1 if self.origins else 0

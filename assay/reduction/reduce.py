@@ -18,7 +18,7 @@ from ..checks.source import SourceOptions, check_source
 from ..edits import offset_of
 from ..launches.errors import LaunchInputError
 from ..reports.report import Report
-from . import units
+from . import simpler, units
 from .launch import as_comments, launch_lines, shrunk, without_launch
 from .pieces import Pieces, Range, Unit
 from .single import single_text
@@ -26,7 +26,7 @@ from .single import single_text
 FUEL = 1 << 22
 """Instructions of one simdgroup in a try; removing parts makes loops endless."""
 
-_MOST_ROUNDS = 4
+_MOST_ROUNDS = 8
 _NAME = "reduced.metal"
 Say = Callable[[str], None]
 
@@ -109,6 +109,7 @@ class _Search:
     def __init__(
         self, source: str, launch: list[str], target: Finding, checks: tuple[str, ...], say: Say
     ) -> None:
+        self._source = source
         self._pieces = Pieces(source)
         self._launch = launch
         self._target = target
@@ -124,15 +125,19 @@ class _Search:
     def run(self, lines: int) -> None:
         """Remove all that can go. Raises NothingToReduce."""
         self._begin()
-        source = self._pieces.source
-        self._remove([(0, 0), *units.decoration(source)], lines)
+        self._remove([(0, 0), *units.decoration(self._source)], lines)
         for _ in range(_MOST_ROUNDS):
-            before = self._pieces, self._launch
-            for level in units.levels(source):
+            before = self._pieces.text, self._launch
+            self._pieces = self._pieces.settled()
+            for level in units.levels(self._pieces.source):
                 self._remove(level, lines)
+            self._pieces = self._pieces.settled()
+            for kind in simpler.KINDS:
+                self._simplify(kind, lines)
             self._shorten()
-            if (self._pieces, self._launch) == before:
+            if (self._pieces.text, self._launch) == before:
                 break
+        self._pieces = self._pieces.settled()
         while found := [each for each in units.blanks(self._pieces) if each[0] < each[1]]:
             before_blanks = self._pieces
             self._remove(found, lines)
@@ -180,10 +185,29 @@ class _Search:
                 if smaller != self._pieces and self._has(smaller, self._launch):
                     self._pieces = smaller
                     del open[max(at - size, 0) : at]
-                    left = _lines(smaller.text) + len(self._launch)
-                    self._say(f"{left} of {lines} lines are left after {self._tries} tries")
+                    self._tell(lines)
                 at -= size
             size = 0 if size == 1 else (size + 1) // 2
+
+    def _simplify(self, kind: simpler.Find, lines: int) -> None:
+        """Replace what can be, from the last on."""
+        limit = len(self._pieces.source) + 1
+        while limit:
+            text, limit_before = self._pieces.source, limit
+            limit = 0
+            for changes in simpler.candidates(kind, text):
+                if changes[0].start >= limit_before:
+                    continue
+                smaller = self._pieces.changed(changes)
+                if _size(smaller.text) < _size(text) and self._has(smaller, self._launch):
+                    self._pieces = smaller
+                    limit = changes[0].start + 1
+                    self._tell(lines)
+                    break
+
+    def _tell(self, lines: int) -> None:
+        left = _lines(self._pieces.text) + len(self._launch)
+        self._say(f"{left} of {lines} lines are left after {self._tries} tries")
 
     def _shorten(self) -> None:
         """Remove lines of the launch, and make its numbers smaller."""
@@ -241,13 +265,22 @@ class _Search:
             if party.what == DECLARED or party.site.file != _NAME:
                 continue
             at = offset_of(text, party.site.line, max(party.site.column, 1)) - len(head)
-            found.add(pieces.source.count("\n", 0, pieces.origin(at)))
+            found.add(self._source.count("\n", 0, pieces.origin(at)))
         return frozenset(found)
 
 
 def _ranges(unit: Unit) -> tuple[Range, ...]:
     first = unit[0]
     return (unit,) if isinstance(first, int) else unit  # type: ignore[return-value]
+
+
+def _size(text: str) -> tuple[int, int, int]:
+    """Lines, characters that are no blanks, and letters."""
+    return (
+        _lines(text),
+        sum(not each.isspace() for each in text),
+        sum(each.isalpha() for each in text),
+    )
 
 
 def _lines(text: str) -> int:

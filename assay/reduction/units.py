@@ -33,10 +33,12 @@ def levels(source: str) -> Iterator[Sequence[Unit]]:
             yield [(node.start, node.end) for node in removable]
         level = inside
     yield from ([each] for node in tree.walk() for each in _headers(node, source))
+    yield from ([each] for node in tree.walk() for each in _braces(node))
     for node in tree.walk():
-        if node.kind == "simple":
-            yield list(_operands(node, source))
-            yield from ([each] for each in _calls(node, source))
+        head = _head(node)
+        if head is not None:
+            yield list(_operands(source, *head))
+            yield from ([each] for each in _calls(source, *head))
     for node in tree.walk():
         if node.kind == "function":
             yield list(_arguments(node, source))
@@ -48,13 +50,21 @@ def decoration(source: str) -> list[Range]:
 
 
 def blanks(pieces: Pieces) -> list[Range]:
-    """Lines of which nothing is left, and breaks of lines in brackets, as ranges of the text."""
+    """Lines of which nothing is left, and breaks of lines in brackets and before what is done in a
+    branch without braces, as ranges of the text.
+    """
     text = pieces.text
     found = [each.span() for each in _BLANK.finditer(text)]
     for opening in re.finditer(r"\(", text):
         close = _closing(text, opening.start())
         found += [each.span() for each in _BREAK.finditer(text, opening.end(), close)]
-    return [(pieces.origin(start), pieces.origin(end - 1) + 1) for start, end in found]
+    for node in statements(text).walk():
+        if node.kind in ("if", "loop") and node.children and node.children[0].kind == "simple":
+            body = node.children[0].start
+            gap = len(text[:body].rstrip())
+            if "\n" in text[gap:body]:
+                found.append((gap, body - 1))  # one blank stays
+    return [(pieces.place(start), pieces.place(end - 1) + 1) for start, end in found]
 
 
 def _is_free(block: Node) -> bool:
@@ -76,19 +86,35 @@ def _headers(node: Node, source: str) -> Iterator[tuple[Range, ...]]:
         yield (node.start, first.start(1)), (first.end(1), start), (end, node.end)
 
 
-def _operands(statement: Node, source: str) -> Iterator[Range]:
+def _braces(node: Node) -> Iterator[tuple[Range, ...]]:
+    """Braces around the only statement of a branch or a loop."""
+    is_inside = node.parent is not None and node.parent.kind in ("if", "loop")
+    if node.kind == "block" and is_inside and len(node.children) == 1:
+        yield (node.start, node.start + 1), (node.end - 1, node.end)
+
+
+def _head(node: Node) -> Range | None:
+    """What has operands of its own: a statement, or what a branch or a loop depends on."""
+    if node.kind == "simple":
+        return node.start, node.end
+    if node.kind in ("if", "loop", "switch") and node.children:
+        return node.start, node.children[0].start
+    return None
+
+
+def _operands(source: str, start: int, end: int) -> Iterator[Range]:
     """Each operand of sums, products and the like, with the operator before or behind it."""
-    text = source[statement.start : statement.end]
+    text = source[start:end]
     for operator in _OPERATOR.finditer(text):
         left = _end_of_operand(text, operator.start() - 1, -1)
         right = _end_of_operand(text, operator.end(), 1)
-        yield statement.start + operator.start(), statement.start + right
-        yield statement.start + left, statement.start + operator.end()
+        yield start + operator.start(), start + right
+        yield start + left, start + operator.end()
 
 
-def _calls(statement: Node, source: str) -> Iterator[tuple[Range, ...]]:
+def _calls(source: str, start: int, end: int) -> Iterator[tuple[Range, ...]]:
     """What calls a function around its arguments."""
-    for found in _CALL.finditer(source, statement.start, statement.end):
+    for found in _CALL.finditer(source, start, end):
         close = _closing(source, found.end() - 1)
         yield found.span(), (close, close + 1)
 
