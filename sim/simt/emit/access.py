@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..analysis.linear_form import Form, Guard
+from ..analysis.linear_form import Form, Guard, Pattern
 from ..analysis.windows import Group
 from ..ir import context as c
 from ..ir.llvm_types import DEVICE_SPACE, Scalar, bits, size_of
@@ -340,9 +340,12 @@ class Access:
             self.text.call("void", "assay_put_at", ("ptr", "%ctx"), *operands)
             return
         base, lanes = line
-        first = base if start == "0" else self.text.let(f"add i64 {start}, {base}")
+        self.put_pattern(base if start == "0" else self.text.let(f"add i64 {start}, {base}"), lanes)
+
+    def put_pattern(self, start: str, lanes: Pattern) -> None:
+        """Give the helper what each lane adds to `start`."""
         pattern = self.text.pattern(lanes + (0,) * (LANES - len(lanes)))
-        operands = (("i64", first), ("ptr", pattern))
+        operands = (("i64", start), ("ptr", pattern))
         self.text.call("void", "assay_put_along", ("ptr", "%ctx"), *operands)
 
     def addresses(self, instruction: Instruction, memory: Memory) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ....check import layout
@@ -40,7 +39,7 @@ from ...watch.needs import RACE_CHECKS, find_watch_needs
 from ..access import Memory
 from ..text import vector_of
 from ..values import ALL
-from .barriers import WatchedBarriers
+from .ranges import WatchedRanges
 
 if TYPE_CHECKING:
     from ..vectorise import Vectoriser
@@ -61,7 +60,7 @@ EVENTS.put((OBSERVE_OUTSIDE,), layout.OUTSIDE)
 EVENTS.put((OBSERVE_TOGETHER,), layout.SOME_SIMDGROUPS)
 
 
-class Watch(WatchedBarriers):
+class Watch(WatchedRanges):
     """Emits the calls that report a kernel's accesses and barriers."""
 
     def __init__(self, vectoriser: Vectoriser) -> None:
@@ -83,6 +82,8 @@ class Watch(WatchedBarriers):
             self._lanes(instruction, how, None)
             return
         memory = self.memory(instruction)
+        if isinstance(root, THREADGROUP_ROOTS) and self.is_together(instruction, memory):
+            return
         if isinstance(root, BufferRoot) and root.parameter not in self.needs.written:
             # Nobody writes to it, unless it is bound a second time under another name.
             watched = self.v.argument_watched(root.parameter)
@@ -133,8 +134,8 @@ class Watch(WatchedBarriers):
 
     def _uniform(self, instruction: Instruction, how: int, memory: Memory, bytes_: int) -> None:
         offset = self.text.let(f"freeze i64 {self.v.scalar(instruction.operands[0])}")
-        bad = self._range(how, memory, offset, bytes_, self.first_lane(), 0)
-        self._if(bad, lambda: self._lanes(instruction, how, memory))
+        bad = self.range_is_bad(how, memory, offset, bytes_, self.first_lane(), 0)
+        self.unlikely(bad, lambda: self._lanes(instruction, how, memory))
 
     def _windows(
         self,
@@ -158,7 +159,7 @@ class Watch(WatchedBarriers):
                 bad = self._two_reads(how, memory, groups, offsets)
             else:
                 bad = self._ranges(how, memory, groups, offsets, size)
-            self._if(bad, lambda: self._lanes(instruction, how, memory))
+            self.unlikely(bad, lambda: self._lanes(instruction, how, memory))
 
         if inside == "true":
             ranges()
@@ -196,8 +197,8 @@ class Watch(WatchedBarriers):
             count = text.call("i32", "llvm.ctpop.i32", ("i32", mask))
             wide = text.let(f"zext i32 {count} to i64")
             bytes_ = text.let(f"mul i64 {wide}, {step}")
-            bad = self._range(how, memory, offset, bytes_, "0", step)
-            self._if(bad, lambda: self._lanes(instruction, how, memory))
+            bad = self.range_is_bad(how, memory, offset, bytes_, "0", step)
+            self.unlikely(bad, lambda: self._lanes(instruction, how, memory))
 
         self.when(prefix, some, lambda: self._lanes(instruction, how, memory))
 
@@ -207,7 +208,7 @@ class Watch(WatchedBarriers):
         bad = "false"
         for group, offset in zip(groups, offsets, strict=True):
             step = _lane_step(group)
-            found = self._range(
+            found = self.range_is_bad(
                 how, memory, offset, group.elements * size, str(group.lanes[0]), step * size
             )
             bad = found if bad == "false" else self.text.let(f"or i1 {bad}, {found}")
@@ -226,48 +227,14 @@ class Watch(WatchedBarriers):
         )
         return self.text.let(f"icmp ne i32 {bad}, 0")
 
-    def _range(
-        self,
-        how: int,
-        memory: Memory,
-        offset: str,
-        bytes_: int | str,
-        lane: str,
-        lane_bytes: int,
-    ) -> str:
-        address = self.text.let(f"add i64 {memory.address}, {offset}")
-        bad = self.text.call(
-            "i32",
-            "assay_watch_range",
-            ("ptr", "%ctx"),
-            ("i32", str(how)),
-            ("i64", address),
-            ("i64", str(bytes_)),
-            ("i32", lane),
-            ("i32", str(lane_bytes)),
-        )
-        return self.text.let(f"icmp ne i32 {bad}, 0")
-
     def _lanes(self, instruction: Instruction, how: int, memory: Memory | None) -> None:
         if memory is None:
             self.put_varying_addresses(instruction)
         else:
             self.put_lanes(instruction.operands[0], memory.address)
-        size = size_of(Scalar(instruction.element))
         if how & layout.HOW_WRITE and not how & layout.HOW_ATOMIC:
-            self.give_values(instruction, size)
-        self.text.call(
-            "void",
-            "assay_watch_lanes",
-            ("ptr", "%ctx"),
-            ("i32", str(how)),
-            ("i32", self.text.mask_bits(self.v.mask)),
-            ("i32", str(size)),
-            ("i32", str(instruction.components)),
-        )
-
-    def _if(self, condition: str, then: Callable[[], None]) -> None:
-        self.when(condition, then, lambda: None, unlikely=True)
+            self.give_values(instruction, size_of(Scalar(instruction.element)))
+        self.report_lanes(instruction, how)
 
     def observe(self, instruction: Instruction) -> None:
         """Report lanes for which a condition holds, or whose origin or number is not 0."""
@@ -295,7 +262,7 @@ class Watch(WatchedBarriers):
             text.do(f"store {kind32} {details}, ptr {self.exchange(c.SCRATCH_VALUES)}, align 4")
             self._event(kind, instruction, mask)
 
-        self._if(some, report)
+        self.unlikely(some, report)
 
     def read_origin(self, instruction: Instruction, *, vector: bool) -> str:
         """Numbers of the current lanes' reads of what was not written; usually there are none."""
