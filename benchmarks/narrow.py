@@ -29,11 +29,15 @@ _WIDTH, _CHANNELS = 56, 64  # of the convolution's result
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
-    """A workload, and the same for the peer: its MLIR, and its arguments in order."""
+    """A workload, and the same for the peer: its MLIR, and its arguments in order.
+
+    `bar` is the most times that the peer's time may be taken.
+    """
 
     workload: Workload
     mlir: str
     arguments: Sequence[Array]
+    bar: float
 
 
 def rows(*, threads: int, repetitions: int) -> list[Row]:
@@ -53,6 +57,8 @@ def rows(*, threads: int, repetitions: int) -> list[Row]:
                 seconds=ours,
                 rate=case.workload.rate(ours),
                 ratio="" if theirs is None else f"{ours / theirs:.2f} x llvm-cpu's time",
+                bar=f"<= {case.bar:g} x",
+                passed=None if theirs is None else ours <= case.bar * theirs,
             )
         )
         if theirs is not None:
@@ -101,18 +107,18 @@ def _half_gemm() -> _Case:
         work=2.0 * _SIZE**3,
         source=sources.MSL,
     )
-    return _Case(workload=workload, mlir=sources.product(_SIZE), arguments=[a, b])
+    return _Case(workload=workload, mlir=sources.product(_SIZE), arguments=[a, b], bar=6.0)
 
 
 def _conv_int8() -> _Case:
-    return _convolution("conv_int8", rows=False, pixels=4)
+    return _convolution("conv_int8", rows=False, pixels=4, bar=3.0)
 
 
 def _conv_int8x4() -> _Case:
-    return _convolution("conv_int8x4", rows=True, pixels=1)
+    return _convolution("conv_int8x4", rows=True, pixels=1, bar=1.0)
 
 
-def _convolution(kernel: str, *, rows: bool, pixels: int) -> _Case:
+def _convolution(kernel: str, *, rows: bool, pixels: int, bar: float) -> _Case:
     """A kernel whose threads compute so many pixels each."""
     random = np.random.default_rng(3)
     padded = _WIDTH + 2
@@ -144,7 +150,7 @@ def _convolution(kernel: str, *, rows: bool, pixels: int) -> _Case:
         source=sources.MSL,
     )
     mlir = sources.convolution(_WIDTH, _CHANNELS, rows=rows)
-    return _Case(workload=workload, mlir=mlir, arguments=[image, weights])
+    return _Case(workload=workload, mlir=mlir, arguments=[image, weights], bar=bar)
 
 
 def _q8_0() -> _Case:
@@ -159,6 +165,7 @@ def _q8_0() -> _Case:
         workload=workload,
         mlir=sources.q8(_WEIGHTS),
         arguments=[blocks["qs"].copy(), blocks["d"].copy(), x],
+        bar=2.0,
     )
 
 
@@ -180,6 +187,7 @@ def _q4_0() -> _Case:
             x[:, :16].copy(),
             x[:, 16:].copy(),
         ],
+        bar=2.0,
     )
 
 
