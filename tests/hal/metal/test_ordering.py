@@ -82,12 +82,12 @@ def test_dispatches_of_a_concurrent_encoder_are_not(bench: Bench) -> None:
     ("barrier", "ordered"),
     [
         (lambda e, b: e.memoryBarrierWithScope_(Metal.MTLBarrierScopeBuffers), True),
-        (lambda e, b: e.memoryBarrierWithScope_(Metal.MTLBarrierScopeTextures), False),
+        (lambda e, b: e.memoryBarrierWithScope_(Metal.MTLBarrierScopeTextures), True),
         (lambda e, b: e.memoryBarrierWithResources_count_([b], 1), True),
         (lambda e, b: e.memoryBarrierWithResources_count_([], 0), False),
     ],
 )
-def test_barriers_for_buffers_order(
+def test_barriers_order(
     bench: Bench,
     barrier: Callable[[MTLComputeCommandEncoder, MTLBuffer], None],
     ordered: bool,

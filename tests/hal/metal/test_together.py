@@ -32,6 +32,18 @@ kernel void beyond(device const uint* a [[buffer(0)]], device const uint* b [[bu
         c[1 << 20] = 1;
     }
 }
+kernel void paint(texture2d<uint, access::write> to [[texture(0)]],
+                  constant uint& rounds [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    uint x = i;
+    for (uint k = 0; k < rounds; k++) {
+        x = x * 1664525u + k;
+    }
+    to.write(uint4(x | 1), uint2(i, 0));
+}
+kernel void look(texture2d<uint> at [[texture(0)]], device uint* seen [[buffer(0)]],
+                 uint i [[thread_position_in_grid]]) {
+    seen[i] = at.read(uint2(i, 0)).x;
+}
 struct Places {
     device volatile uint* here;
     device volatile uint* there;
@@ -73,7 +85,7 @@ class Bench:
         library, error = self.device.newLibraryWithSource_options_error_(HEAD + SOURCE, None, None)
         assert library is not None, error
         self.states = {}
-        for name in ("blend", "beyond", "wait", "tell"):
+        for name in ("blend", "beyond", "wait", "tell", "paint", "look"):
             function = library.newFunctionWithName_(name)
             state, error = self.device.newComputePipelineStateWithFunction_error_(function, None)
             assert state is not None, error
@@ -228,3 +240,30 @@ def test_code_that_is_still_to_be_made_holds_up_no_dispatch_before() -> None:
     commands.waitUntilCompleted()
     assert message_of(commands) == ""
     assert bench.together == [2]
+
+
+def test_a_barrier_for_textures_orders_what_uses_them() -> None:
+    bench = Bench(workers=4)
+    make = Metal.MTLTextureDescriptor
+    described = make.texture2DDescriptorWithPixelFormat_width_height_mipmapped_(
+        Metal.MTLPixelFormatR32Uint, ELEMENTS, 1, False
+    )
+    described.setUsage_(Metal.MTLTextureUsageShaderRead | Metal.MTLTextureUsageShaderWrite)
+    texture = bench.device.newTextureWithDescriptor_(described)
+    seen = bench.buffer(np.zeros(ELEMENTS, np.uint32))
+    commands = bench.device.newCommandQueue().commandBuffer()
+    encoder = commands.computeCommandEncoderWithDispatchType_(CONCURRENT)
+    encoder.setTexture_atIndex_(texture, 0)
+    encoder.setComputePipelineState_(bench.states["paint"])
+    encoder.setBytes_length_atIndex_(np.array([500000], np.uint32).tobytes(), 4, 0)
+    encoder.dispatchThreads_threadsPerThreadgroup_((ELEMENTS, 1, 1), (32, 1, 1))
+    encoder.memoryBarrierWithScope_(Metal.MTLBarrierScopeTextures)
+    encoder.setComputePipelineState_(bench.states["look"])
+    encoder.setBuffer_offset_atIndex_(seen, 0, 0)
+    encoder.dispatchThreads_threadsPerThreadgroup_((ELEMENTS, 1, 1), (32, 1, 1))
+    encoder.endEncoding()
+    commands.commit()
+    commands.waitUntilCompleted()
+    assert message_of(commands) == ""
+    assert (np.frombuffer(_bytes([seen]), np.uint32) & 1).all()
+    assert not bench.together

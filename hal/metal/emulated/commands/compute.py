@@ -134,8 +134,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
         scope = as_integer(where, "the scope", scope)
         if not scope or scope & ~_SCOPES:
             raise MetalValidationError(f"{where}: {scope!r} is no MTLBarrierScope of compute")
-        if scope & MTLBarrierScopeBuffers:
-            self._ordering.barrier()
+        self._ordering.barrier()
         if self.notes is not None:
             self.notes.barrier_for(scope)
 

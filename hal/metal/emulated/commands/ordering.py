@@ -1,7 +1,7 @@
-"""Which dispatches are ordered, for times: those of one group number may run in any order.
+"""Which dispatches are ordered, for runs and times: those of one group number may run in any order.
 
 Dispatches of a serial encoder have groups of their own. Those of a concurrent encoder share one
-from barrier to barrier. A barrier for some resources counts as one for all, and encoders of one
+from barrier to barrier. A barrier for some memory counts as one for all, and encoders of one
 queue count as ordered. Checks are stricter, see the package `order`; they take from here how
 commands of an indirect command buffer are ordered.
 """
