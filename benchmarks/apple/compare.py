@@ -87,7 +87,7 @@ def _run_both(
     while True:
         plan = make_plan(mine, setup, growth=growth, shrink=shrink, sources=sources)
         try:
-            return plan, _run(mine, plan), _run(other, plan)
+            return plan, run(mine, plan), run(other, plan)
         except KernelFault as fault:
             given = {bound.argument.name for bound in plan.bound}
             if growth != _GROWTH[-1] and plan.can_grow(fault.buffer):
@@ -99,7 +99,7 @@ def _run_both(
                 raise
 
 
-def _run(kernel: KernelFunction, plan: Plan) -> dict[int, Bytes]:
+def run(kernel: KernelFunction, plan: Plan) -> dict[int, Bytes]:
     """The bytes of each buffer after the run, by index."""
     memory, buffers, arguments = _prepared(kernel, plan)
     dispatch(

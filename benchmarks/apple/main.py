@@ -19,6 +19,7 @@ from pathlib import Path
 from .comparing import KERNELS, NEWER, SOURCE, Row, compare_all, tasks
 from .import_counts import main as import_counts
 from .page import main as page
+from .products import main as products
 from .public import main as public
 from .summary import summary
 from .workers import stored
@@ -33,6 +34,8 @@ def main(arguments: Sequence[str]) -> int:
         return import_counts(arguments)
     if "--public" in arguments:
         return public(arguments)
+    if "--products" in arguments:
+        return products(arguments)
     if "--page" in arguments:
         return page(arguments)
     parser = argparse.ArgumentParser(prog="python -m benchmarks apple", description=__doc__)

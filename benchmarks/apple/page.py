@@ -1,6 +1,6 @@
 """`python -m benchmarks apple --page`: what was counted, in `results.json` and on its page.
 
-Files of rows that are given replace what is stored of them.
+Files of rows that are given replace what is stored of them, of comparisons those of their kind.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from typing import Any
 from .comparing import NEWER, SOURCE, Row
 from .import_counts import counts
 from .importing import Import
+from .products import STORED as PRODUCTS
 from .summary import summary
 from .workers import stored
 
 STORED = Path(__file__).with_name("results.json")
 PAGE = Path(__file__).parents[2] / "docs/how-it-works/apples-compiler.md"
 BEGIN, END = "<!-- results.json -->", "<!-- end -->"
+PRODUCTS_BEGIN, PRODUCTS_END = "<!-- products.json -->", "<!-- end of products.json -->"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -34,17 +36,36 @@ def main(arguments: Sequence[str]) -> int:
         rows = stored(path, Import)
         results["import"] |= {name: counts(rows, name) for name in {row.library for row in rows}}
     if options.compared:
-        results["compare"] = summary(stored(options.compared, Row))
+        compared = stored(options.compared, Row)
+        made = {row.against for row in compared}
+        counted = summary(compared)
+        results["compare"] |= {against: counted[against] for against in made}
     STORED.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
-    PAGE.write_text(with_results(PAGE.read_text(), results))
+    page = with_results(PAGE.read_text(), results)
+    PAGE.write_text(with_products(page, json.loads(PRODUCTS.read_text())))
     return 0
 
 
 def with_results(page: str, results: Mapping[str, Any]) -> str:
     """The page with the results between its marks."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{results_text(results)}\n\n{END}{after}"
+    return _between(page, BEGIN, results_text(results), END)
+
+
+def with_products(page: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """The page with what products of matrices gave between its marks."""
+    lines = ["| kernel | M x N x K | off by | half a step of its type |", "|---|---|---|---|"]
+    for row in rows:
+        m, n, k = row["sizes"]
+        lines.append(
+            f"| `{row['kernel']}` | {m} x {n} x {k} | {row['off']:.1e} | {row['step']:.1e} |"
+        )
+    return _between(page, PRODUCTS_BEGIN, "\n".join(lines), PRODUCTS_END)
+
+
+def _between(page: str, begin: str, text: str, end: str) -> str:
+    before, _, rest = page.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n\n{text}\n\n{end}{after}"
 
 
 def results_text(results: Mapping[str, Any]) -> str:

@@ -17,8 +17,8 @@ _TILED = re.compile(
     r"(?:_MN_(?P<mn>[tn])aligned)?(?:_K_(?P<k>[tn])aligned)?"
 )
 _KINDS = re.compile(
-    r"steel_(?P<kind>gemm_fused_nax|gemm_fused|gemm_splitk|gemm_block|gather_mm_rhs|gather_mm"
-    r"|segmented_mm)_"
+    r"steel_(?P<kind>gemm_fused|gemm_splitk|gemm_block|gather_mm_rhs|gather_mm|segmented_mm)"
+    r"(?P<of_tensors>_nax)?_"
 )
 _MASKED = re.compile(r"outmask_(?P<out>[a-z]+\d*_?)_opmask_(?P<operand>[a-z]+\d*_?)_")
 _BATCH = 3
@@ -38,6 +38,7 @@ class Product:
     tile: tuple[int, int, int]
     simdgroups: tuple[int, int]
     masks: tuple[str, str]
+    of_tensors: bool
     sizes: tuple[int, int, int]
 
     @property
@@ -64,7 +65,13 @@ def parsed(kernel: str) -> Product | None:
         tile=(bm, bn, bk),
         simdgroups=(int(tiled["wm"]), int(tiled["wn"])),
         masks=(masked["out"], masked["operand"]) if masked else ("nomask", "nomask"),
-        sizes=(bm + (of_rest or bm), bn + (of_rest or bn), 2 * bk + k_rest),
+        of_tensors=bool(kind["of_tensors"]),
+        # Products of tensors take long here, and have long blocks of k.
+        sizes=(
+            bm + (of_rest or bm),
+            bn + (of_rest or bn),
+            (1 if kind["of_tensors"] else 2) * bk + k_rest,
+        ),
     )
 
 
@@ -145,7 +152,8 @@ def _split(kernel: str, of: Product) -> Setup:
         *(("i", each) for each in (2, m * n, bk, 0, 1)),
     )
     arguments = {**_operands(kernel, of), "C": zeros(of.to, 2, m * n), "params": params}
-    return _setup(of, arguments, {}, layers=2)
+    constants = dict(_UNALIGNED) if of.of_tensors else {}
+    return _setup(of, arguments, constants, layers=2)
 
 
 def _masked(kernel: str, of: Product) -> Setup:
@@ -234,7 +242,6 @@ def _segmented(kernel: str, of: Product) -> Setup:
 
 _LAUNCHES = {
     "gemm_fused": _fused,
-    "gemm_fused_nax": _fused,
     "gemm_splitk": _split,
     "gemm_block": _masked,
     "gather_mm": _gathered,

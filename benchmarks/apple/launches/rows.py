@@ -15,6 +15,8 @@ _COLUMNS = re.compile(
     r"col_reduce_(?P<how>2pass|looped|longcolumn|small)_(?:large_)?(?P<axes>\d)(?:_32_32)?"
     r"_reduce_\w+"
 )
+_TYPE = r"(?:bool_|u?int(?:8|16|32|64)|b?float(?:16|32)|complex64)"
+_GENERAL = re.compile(rf"gn(?P<reads>\d)(?:large)?_[A-Z]\w*?{_TYPE}{_TYPE}")
 _ROWS = 3
 _LENGTH = 8 * 32 - 6
 _READS = 8
@@ -27,7 +29,24 @@ def of_rows(kernel: str) -> Setup | None:
     if found:
         return _normed(kernel, found)
     found = _COLUMNS.fullmatch(kernel)
-    return _columns(found) if found else None
+    if found:
+        return _columns(found)
+    found = _GENERAL.fullmatch(kernel)
+    return _general(int(found["reads"])) if found else None
+
+
+def _general(reads: int) -> Setup:
+    """A function of one element at a time, of an array that is transposed."""
+    planes, rows, columns = 2, 6, 8
+    return Setup(
+        threads=(tiles(columns, reads), rows, planes),
+        threadgroup=(2, 2, 1),
+        arguments={
+            "in_shape": ints(planes, rows, columns),
+            "in_strides": longs(rows * columns, 1, rows),
+            "ndim": ints(3),
+        },
+    )
 
 
 def _normed(kernel: str, found: re.Match[str]) -> Setup:

@@ -98,9 +98,12 @@ class _Reader:
         """What of an argument decides how the dispatch goes."""
         if argument.kind == "threadgroup":
             return ("threadgroup", value)
-        if argument.kind != "buffer":
+        if argument.kind not in ("buffer", "tensor"):
             return (argument.kind, value)
         host, available = self.memory.resolve(value)
+        if argument.kind == "tensor":
+            size = min(argument.size, available)
+            return ("tensor", *self._words(number, ctypes.string_at(host, size)))
         size = argument.size if argument.is_reference or argument.members else available
         is_small = 0 < size <= min(available, _MOST_CONSTANTS)
         if is_small and (argument.members or argument.address_space == "constant"):

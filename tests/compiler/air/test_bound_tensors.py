@@ -8,8 +8,8 @@ import pytest
 from assay.compiler.air import AirFormatError, AirLibrary
 from assay.hal.metal.emulated import MTLComputePipelineState, MTLDevice, MTLLibrary
 from assay.sim.simt import UnsupportedKernel
-from tests.hal.metal.test_tensors import Bound, array_of, encoded, run, tensor_of
 from tests.support.metallib import library
+from tests.support.tensors import Bound, array_of, encoded, run, tensor_of
 
 SLICE = "{ [2 x i32], ptr addrspace(1) }"
 DESCRIPTOR = "{ i32, i32, i32, i8, i8, i8, i32 }"

@@ -63,7 +63,8 @@ class MTL4CommandBufferOptions(UserMade):
 class MTL4CommandBuffer(MetalObject):
     """Commands, recorded between beginCommandBufferWithAllocator_ and endCommandBuffer.
 
-    Deviation: what does not fit a kernel is said when the command buffer is committed.
+    Deviation: what does not fit a kernel is said when the command buffer is committed, and checks
+    of the order of commands name the line of the commit.
     """
 
     def __init__(self, device: "MTLDevice") -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from assay.hal.metal import emulated as metal
 from assay.hal.metal.timed import ProgramTimer
 from tests.support.predictions import MadeUp
+from tests.support.tensors import encoded, pipeline, run, tensor_of
 from tests.support.timed_program import COUNT, Program, floats
 
 
@@ -67,3 +68,20 @@ def test_equal_argument_buffers_for_other_memory_have_equal_keys() -> None:
     first, second, other = predictor.asked
     assert first == second != other
     assert not first.depends_on_data
+
+
+def test_tensors_of_other_extents_have_other_keys() -> None:
+    source = """
+kernel void k(tensor<device float, dextents<int, 2>> x, uint i [[thread_position_in_grid]]) {
+  for (int c = 0; c < x.get_extent(0); ++c) x[c, i] += 1;
+}
+"""
+    device = metal.MTLDevice()
+    predictor = MadeUp()
+    kernel = pipeline(device, source, "k")
+    with metal.timing(ProgramTimer(predictor)):
+        for shape in ((4, 6), (4, 6), (4, 5)):
+            tensor = tensor_of(device, np.zeros(shape, np.float32))
+            assert not run(device, encoded(device, kernel, {0: tensor}, (4, 1, 1), (1, 1, 1)))
+    first, second, other = predictor.asked
+    assert first == second != other
