@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 from .allocations import Heap, ResidencySet
 from .commands import Queue
 from .indirect import IndirectCommands
 from .programs import ArgumentEncoder, Library, Pipeline, Sampler
 from .proxy import Proxy
+
+_METAL_4 = (
+    "queues of Metal 4 are not recorded: use newCommandQueue, or run the program without "
+    "assay record"
+)
 
 
 class Device(Proxy):
@@ -25,6 +30,14 @@ class Device(Proxy):
         "newSamplerState": Sampler,
         "newIndirectCommandBuffer": IndirectCommands,
     }
+
+    def newMTL4CommandQueue(self) -> NoReturn:
+        """Refused: what Metal 4's objects encode would pass by unseen."""
+        raise RuntimeError(_METAL_4)
+
+    def newMTL4CommandQueueWithDescriptor_error_(self, descriptor: object, error: None) -> NoReturn:
+        """Refused, too."""
+        raise RuntimeError(_METAL_4)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Device) and other.real == self.real

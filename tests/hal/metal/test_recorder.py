@@ -39,6 +39,17 @@ def test_a_program_computes_what_it_would_without_being_recorded(tmp_path: Path)
     assert found == [as_floats(scale(emulated, 3))]
 
 
+def test_queues_of_metal_4_are_refused(tmp_path: Path) -> None:
+    def program(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        with pytest.raises(RuntimeError, match="queues of Metal 4 are not recorded"):
+            device.newMTL4CommandQueue()
+        with pytest.raises(RuntimeError, match="queues of Metal 4 are not recorded"):
+            device.newMTL4CommandQueueWithDescriptor_error_(None, None)
+
+    assert record(tmp_path / "a", program) == []
+
+
 def test_a_dispatch_is_kept_with_all_that_it_could_reach(tmp_path: Path) -> None:
     (found,) = record(tmp_path / "a", scale)
     assert (found.grid, found.in_threads, found.threadgroup) == (SIZE, True, SIZE)

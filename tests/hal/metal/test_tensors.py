@@ -282,3 +282,25 @@ kernel void k(tensor<device float, dextents<int, 1>> x, uint i [[thread_position
             commands.endCommandBuffer()
             run(device, commands)
             assert bool(checker.findings) is not has_barrier
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_the_host_must_wait_before_it_reads_a_tensor(*, waits: bool) -> None:
+    source = """
+kernel void k(tensor<device float, dextents<int, 1>> x, uint i [[thread_position_in_grid]]) {
+  x[i] += float(i);
+}
+"""
+    checker = Checker({"race"})
+    with metal.checking(checker):
+        device = MTLDevice()
+        x = tensor_of(device, np.zeros(32, np.float32))
+        commands = encoded(device, pipeline(device, source, "k"), {0: x}, (1, 1, 1), (32, 1, 1))
+        queue, done = device.newMTL4CommandQueue(), device.newSharedEvent()
+        queue.commit_count_([commands], 1)
+        queue.signalEvent_value_(done, 1)
+        if waits:
+            assert done.waitUntilSignaledValue_timeoutMS_(1, 60_000)
+        array_of(x, np.zeros(32, np.float32))
+        done.waitUntilSignaledValue_timeoutMS_(1, 60_000)
+    assert bool(checker.findings) is not waits

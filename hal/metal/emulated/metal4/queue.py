@@ -126,7 +126,9 @@ class MTL4CommandQueue(MetalObject):
             made.append(inner)
         if not made:
             return
-        made[-1].addCompletedHandler_(partial(_tell, made, handlers))
+        tell = partial(_tell, made, handlers)
+        tell.is_unseen = not handlers  # type: ignore[attr-defined]  # see `tells_program`
+        made[-1].addCompletedHandler_(tell)
         for inner in made:
             inner.commit()
 
