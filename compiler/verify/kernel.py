@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from assay.sim.simt.analysis.divergence import Divergence, analyse_divergence
 from assay.sim.simt.ir.cfg import Cfg, Loop, analyse, split_at_barriers
 from assay.sim.simt.ir.faults import UnsupportedKernel
+from assay.sim.simt.ir.llvm_types import bits
 from assay.sim.simt.ir.nodes import (
     THREADGROUP_ROOTS,
     AddressRoot,
     Block,
     BufferRoot,
+    Constant,
     ConstantRoot,
     Function,
     Instruction,
@@ -45,6 +47,8 @@ class Kernel:
             together.
         rules: of variables of loops, as far as they were asked for.
         is_ragged: whether the last threadgroups of a grid may not be full.
+        words: byte offsets and widths of integers that are read at known places of arguments, by
+            the number of the parameter.
     """
 
     name: str
@@ -57,6 +61,7 @@ class Kernel:
     shared: set[Loop] = field(default_factory=set)
     rules: dict[Instruction, Rule | None] = field(default_factory=dict)
     is_ragged: bool = False
+    words: Mapping[int, frozenset[tuple[int, int]]] = field(default_factory=dict)
 
     @property
     def barriers(self) -> list[Block]:
@@ -127,6 +132,7 @@ def prepared(
         lanes=analyse_divergence(function, cfg),
         threads=_between_threads(function, cfg, written),
         written=written,
+        words=_words(function),
     )
     barriers = set(kernel.barriers)
     kernel.shared.update(loop for loop in cfg.loops if barriers & loop.blocks)
@@ -140,6 +146,19 @@ def _written(function: Function) -> Iterator[Root]:
             is_computed = isinstance(each.root, AddressRoot)
             buffers = buffers_behind(each.root.address) if is_computed else None  # type: ignore[union-attr]
             yield from [each.root] if buffers is None else buffers
+
+
+def _words(function: Function) -> Mapping[int, frozenset[tuple[int, int]]]:
+    """Where integers are read at known places of arguments."""
+    found: dict[int, set[tuple[int, int]]] = {}
+    for each in function.instructions():
+        is_integer = each.operation is LOAD and each.element.startswith("i")
+        at = each.operands[0] if is_integer else None
+        if isinstance(at, Constant) and at.number is not None and isinstance(each.root, BufferRoot):
+            width = bits(each.element)
+            places = {(at.number + n * width // 8, width) for n in range(each.components)}
+            found.setdefault(each.root.parameter, set()).update(places)
+    return {parameter: frozenset(places) for parameter, places in found.items()}
 
 
 def is_read_only(root: Root | None, written: frozenset[Root]) -> bool:

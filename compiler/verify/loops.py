@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.sim.simt.ir.cfg import Loop
 from assay.sim.simt.ir.llvm_types import is_float
@@ -13,6 +13,9 @@ from assay.sim.simt.ir.operations.integers import ADD, SUB
 from assay.sim.simt.ir.operations.memory import LOAD
 from assay.sim.simt.ir.operations.operation import OfOperands, OfThread, Types
 
+from .terms import Expression, Term, choose, constant, joined
+
+_FEW = 16  # numbers that a variable goes round, for which operations on bits are told apart
 _MOST_STATES = 128  # of variables that go round: those of a doubling loop are some 32
 _MOST_DEPTH = 24  # of what a variable's next value is computed from
 
@@ -189,3 +192,21 @@ def _computed(value: Value, known: dict[Value, int]) -> int:
         types = Types(value.operands[0].type, value.type, value.predicate)
         known[value] = meaning.compute(types, operands)
     return known[value]
+
+
+def of_orbit(rule: Orbit, count: Term) -> Term:
+    """The number of an orbit in an iteration."""
+    before, period = len(rule.prefix), len(rule.cycle)
+    numbers = (*rule.prefix, *rule.cycle)
+    if count.constant is not None:
+        at = count.constant
+        return constant(numbers[at if at < before else before + (at - before) % period])
+    place = (count.value - before) % period
+    found: Expression = rule.cycle[-1]
+    for at in reversed(range(period - 1)):
+        found = choose(place == at, rule.cycle[at], found)
+    for at in reversed(range(before)):
+        found = choose(count.value == at, rule.prefix[at], found)
+    known = joined(*(constant(number) for number in numbers))
+    few = tuple(sorted(set(numbers)))
+    return replace(known, value=found, numbers=few if len(few) <= _FEW else ())

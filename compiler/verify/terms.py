@@ -223,3 +223,18 @@ def remainder(a: Term, by: int) -> Term:
 def quotient(value: Expression, by: Expression) -> Expression:
     """A division rounded down, by what is positive."""
     return value // by if isinstance(value, int) and isinstance(by, int) else value / by
+
+
+def small(term: Term, width: int) -> Term:
+    """A constant as the number next to 0 that it is congruent to: steps may go backwards."""
+    if term.constant is None:
+        return term
+    half = 1 << width - 1
+    return constant((term.constant + half) % (2 * half) - half)
+
+
+def clamped(term: Term, least: int, most: int) -> Term:
+    """A term that surely lies within bounds."""
+    low = least if term.least is None else max(least, term.least)
+    high = most if term.most is None else min(most, term.most)
+    return replace(term, least=low, most=high)

@@ -22,7 +22,7 @@ from .conditions import both, differ, negation, one_of
 from .counts import Count, Counts, without_inner
 from .facts import Facts
 from .kernel import Kernel, is_read_only
-from .loops import Induction, Orbit, Rule, Settled, rule_of, sources
+from .loops import Induction, Orbit, Rule, Settled, of_orbit, rule_of, sources
 from .meanings import (
     MEANINGS,
     Reading,
@@ -35,9 +35,22 @@ from .meanings import (
 from .memory.pointers import start_of
 from .positions import Positions, bounds
 from .ranges import Ranges
-from .terms import Expression, Term, add, choose, constant, either, joined, multiply, ranged
+from .terms import (
+    Expression,
+    Term,
+    add,
+    choose,
+    clamped,
+    constant,
+    divide,
+    either,
+    joined,
+    multiply,
+    ranged,
+    remainder,
+    small,
+)
 
-_FEW = 16  # numbers that a variable goes round, for which operations on bits are told apart
 _Key = frozenset[tuple[Loop, Count]]
 
 
@@ -214,8 +227,18 @@ class Values:
         return self._of_memory(f"{name}#{where}", load.element, at)
 
     def argument(self, name: str, parameter: int, width: int, offset: int = 0) -> Term:
-        """An integer at a byte of what an argument refers to."""
-        return self._of_memory(f"{name}#{parameter}", f"i{width}", constant(offset))
+        """An integer at a byte of what an argument refers to; of a wider one, if the kernel reads
+        members of a struct together.
+        """
+        reads = self.kernel.words.get(parameter, frozenset())
+        holders = [
+            (begin, wide)
+            for begin, wide in sorted(reads)
+            if begin <= offset and offset + width // 8 <= begin + wide // 8
+        ]
+        begin, wide = holders[0] if holders and (offset, width) not in reads else (offset, width)
+        whole = self._of_memory(f"{name}#{parameter}", f"i{wide}", constant(begin))
+        return remainder(divide(whole, 1 << 8 * (offset - begin)), 1 << width)
 
     def _of_memory(self, name: str, element: str, at: Term) -> Term:
         import z3
@@ -290,7 +313,7 @@ class Values:
         if isinstance(rule, Induction):
             return self._induced(rule, loop, counts)
         if isinstance(rule, Orbit):
-            return _of_orbit(rule, count.term)
+            return of_orbit(rule, count.term)
         if isinstance(rule, Settled):
             first = self.term(rule.start, _without(counts, loop))
             return either(count.term.value == 0, first, self.term(rule.after, counts))
@@ -413,36 +436,3 @@ class Values:
 
 def _without(counts: Counts, loop: Loop) -> dict[Loop, Count]:
     return {each: count for each, count in counts.items() if each is not loop}
-
-
-def _of_orbit(rule: Orbit, count: Term) -> Term:
-    """The number of an orbit in an iteration."""
-    before, period = len(rule.prefix), len(rule.cycle)
-    numbers = (*rule.prefix, *rule.cycle)
-    if count.constant is not None:
-        at = count.constant
-        return constant(numbers[at if at < before else before + (at - before) % period])
-    place = (count.value - before) % period
-    found: Expression = rule.cycle[-1]
-    for at in reversed(range(period - 1)):
-        found = choose(place == at, rule.cycle[at], found)
-    for at in reversed(range(before)):
-        found = choose(count.value == at, rule.prefix[at], found)
-    known = joined(*(constant(number) for number in numbers))
-    few = tuple(sorted(set(numbers)))
-    return replace(known, value=found, numbers=few if len(few) <= _FEW else ())
-
-
-def small(term: Term, width: int) -> Term:
-    """A constant as the number next to 0 that it is congruent to: steps may go backwards."""
-    if term.constant is None:
-        return term
-    half = 1 << width - 1
-    return constant((term.constant + half) % (2 * half) - half)
-
-
-def clamped(term: Term, least: int, most: int) -> Term:
-    """A term that surely lies within bounds."""
-    low = least if term.least is None else max(least, term.least)
-    high = most if term.most is None else min(most, term.most)
-    return replace(term, least=low, most=high)

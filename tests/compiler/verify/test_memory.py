@@ -147,3 +147,23 @@ def test_a_write_through_a_chosen_pointer_may_be_to_each_of_its_buffers() -> Non
     mine = PICKED.replace("const uint& n,", "uint& n,").replace("? x : y", "? &n : y")
     assert proved(_HEAD + mine)["barriers"].verdict != "proved"
     assert proved(_HEAD + PICKED, "buffer races")["buffer races"].verdict == "undecided"
+
+
+PAIR = """\
+struct Size { uint rows; uint columns; uint one; };
+kernel void k(constant Size& of, device uint* y, uint2 at [[thread_position_in_grid]]) {
+    Size size = of;
+    y[at.y * size.columns + at.x] = size.rows + size.one;
+}
+"""
+
+
+def test_members_that_are_read_together_are_what_is_assumed_of_each() -> None:
+    holds = ("of.rows == 7", "of.columns == 64", "groups.x == 1", "groups.y <= 9")
+    answers = proved(_HEAD + PAIR, "buffer races", holds=holds)
+    assert answers["buffer races"].verdict == "proved"
+    narrow = ("of.rows == 64", "of.columns == 63", "groups.x == 1", "groups.y <= 9")
+    answers = proved(
+        _HEAD + PAIR.replace("size.rows + size.one", "at.x"), "buffer races", holds=narrow
+    )
+    assert answers["buffer races"].verdict == "refuted"
