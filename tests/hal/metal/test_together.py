@@ -91,6 +91,13 @@ class Bench:
             assert state is not None, error
             state.executable_for((32, 1, 1))
             self.states[name] = state
+        described = Metal.MTLComputePipelineDescriptor.new()
+        described.setComputeFunction_(library.newFunctionWithName_("blend"))
+        described.setSupportIndirectCommandBuffers_(True)
+        make = self.device.newComputePipelineStateWithDescriptor_options_reflection_error_
+        self.indirect, _, error = make(described, 0, None, None)
+        assert self.indirect is not None, error
+        self.indirect.executable_for((32, 1, 1))
 
     def buffers(self) -> list[MTLBuffer]:
         random = np.random.default_rng(2)
@@ -266,4 +273,47 @@ def test_a_barrier_for_textures_orders_what_uses_them() -> None:
     commands.waitUntilCompleted()
     assert message_of(commands) == ""
     assert (np.frombuffer(_bytes([seen]), np.uint32) & 1).all()
+    assert not bench.together
+
+
+def _indirect(bench: Bench, buffers: Sequence[MTLBuffer], barriers: Sequence[int]) -> None:
+    """Five blends of an indirect command buffer into one buffer each, some behind barriers."""
+    described = Metal.MTLIndirectCommandBufferDescriptor.new()
+    described.setCommandTypes_(Metal.MTLIndirectCommandTypeConcurrentDispatchThreads)
+    described.setInheritBuffers_(False)
+    described.setInheritPipelineState_(True)
+    described.setMaxKernelBufferBindCount_(3)
+    make = bench.device.newIndirectCommandBufferWithDescriptor_maxCommandCount_options_
+    commands = make(described, 5, SHARED)
+    for index in range(5):
+        command = commands.indirectComputeCommandAtIndex_(index)
+        for place, number in enumerate((0, 1, 2 + index % 3)):
+            command.setKernelBuffer_offset_atIndex_(buffers[number], 0, place)
+        command.concurrentDispatchThreads_threadsPerThreadgroup_((ELEMENTS, 1, 1), (32, 1, 1))
+        if index in barriers:
+            command.setBarrier()
+    buffer = bench.device.newCommandQueue().commandBuffer()
+    encoder = buffer.computeCommandEncoderWithDispatchType_(CONCURRENT)
+    encoder.useResources_count_usage_(buffers, len(buffers), 3)
+    encoder.setComputePipelineState_(bench.indirect)
+    encoder.executeCommandsInBuffer_withRange_(commands, (0, 5))
+    encoder.endEncoding()
+    buffer.commit()
+    buffer.waitUntilCompleted()
+    assert message_of(buffer) == ""
+
+
+def test_commands_of_an_indirect_command_buffer_run_together_up_to_a_barrier() -> None:
+    bench, alone = Bench(workers=2), Bench(workers=1)
+    expected, buffers = alone.buffers(), bench.buffers()
+    _indirect(alone, expected, ())
+    _indirect(bench, buffers, (3,))
+    assert bench.together == [3, 2]
+    assert _bytes(buffers) == _bytes(expected)
+
+
+def test_checked_commands_of_an_indirect_command_buffer_run_one_by_one() -> None:
+    bench = Bench(workers=2)
+    with checking(Checker(["race"])):
+        _indirect(bench, bench.buffers(), ())
     assert not bench.together

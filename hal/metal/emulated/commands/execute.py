@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 from ..errors import MetalError
 from ..structs import threadgroups_of
-from .commands import DispatchCommand
+from .commands import Command, DispatchCommand
 from .indirect import Inherited, MTLIndirectCommandBuffer, MTLIndirectComputeCommand, check_supports
 from .log_state import with_log
 from .ordering import new_group
+from .together import run_each
 
 if TYPE_CHECKING:
     from ..device import MTLDevice
@@ -32,14 +33,26 @@ class ExecuteCommand:
 
     def run(self, device: "MTLDevice") -> None:
         """Run the commands as they are encoded by now. Raises IndirectCommandError."""
+        commands, error = self._encoded()
+        run_each(commands, device)
+        if error is not None:
+            raise error
+
+    def _encoded(self) -> "tuple[list[Command], Exception | None]":
+        """The commands that can run, up to the first that cannot, and why it cannot."""
         start, length = self._range()
         group = self.inherited.group
+        found: list[Command] = []
         for command in self.commands.commands_within(start, length):
             if command.has_barrier:
                 group = new_group()
-            dispatch = self._dispatch(command, group)
+            try:
+                dispatch = self._dispatch(command, group)
+            except Exception as error:
+                return found, error
             if dispatch is not None:
-                with_log(dispatch, self.inherited.log_state).run(device)
+                found.append(with_log(dispatch, self.inherited.log_state))
+        return found, None
 
     def _range(self) -> tuple[int, int]:
         if self.where is None:

@@ -1,16 +1,19 @@
 """Which dispatches of a command buffer the engine is given together, to run them at one time.
 
-They are neighbours of a concurrent encoder, or of one that IREE's command buffers became, with no
-barrier among them. Checks, timers and recorders see dispatches one by one: then there are none.
+They are neighbours of a concurrent encoder, or of one that IREE's command buffers became, or in an
+indirect command buffer, with no barrier among them. Checks and timers see dispatches one by one:
+then there are none.
 """
 
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from ....observe import watch_of_work
 from ..resources.residency import within
 from ..worker import at_work, running
 from .commands import Command, DispatchCommand
+from .timing import place_of_dispatch
 
 if TYPE_CHECKING:
     from ..device import MTLDevice
@@ -48,6 +51,19 @@ def _is_unordered(commands: Sequence[Command], index: int) -> bool:
         and type(other) is DispatchCommand
         and one.ordering == other.ordering
     )
+
+
+def run_each(commands: Sequence[Command], device: "MTLDevice") -> None:
+    """Run commands in order, those together that nothing orders. Raises the first failure."""
+    is_followed = watch_of_work() is not None or place_of_dispatch() is not None
+    done = 0
+    while done < len(commands):
+        count = 0 if is_followed else unordered(commands, done)
+        if count:
+            run_together(commands[done : done + count], device)
+        else:
+            commands[done].run(device)
+        done += count or 1
 
 
 def run_together(commands: Sequence[Command], device: "MTLDevice") -> None:
