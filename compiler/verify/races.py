@@ -29,6 +29,7 @@ from .intervals import MEM_DEVICE, MEM_THREADGROUP, Interval, State, intervals
 from .kernel import Kernel
 from .memory.delinearise import Span, overlap
 from .memory.pointers import buffers_behind
+from .memory.same_reads import same_reads
 from .memory.same_values import are_alike, may_differ
 from .study import Study
 from .terms import Expression
@@ -227,6 +228,11 @@ def _race(
     # Which lane a copy does an element by is nobody's business.
     may_be_one = are_free and one.access is not other.access and not study.apart
     model = study.ask(formulas, may_be_one=may_be_one)
+    if model.answer != "no" and isinstance(one.access.root, THREADGROUP_ROOTS):
+        # Most pairs need no more than where they are.
+        same = [*same_reads(a, one.access, here), *same_reads(b, other.access, there)]
+        formulas += same
+        model = study.ask(formulas, may_be_one=may_be_one) if same else model
     if model.answer == "no" or (
         are_alike(one.access, other.access)
         and _only_the_same(study, formulas, (one.access, here), (other.access, there))
