@@ -31,7 +31,7 @@ from .loops import Rule
 from .memory.pointers import Pointers, buffers_behind, follow_pointers
 
 Size = tuple[int, int, int]
-LOOPS = frozenset({"loops", "race"})
+LOOPS = frozenset({"loops", "race", "lanes"})
 
 
 @dataclass(slots=True, eq=False)

@@ -52,7 +52,30 @@ def _apart(one: Span, other: Span) -> Expression | None:
         found = _by(atom, mine.atoms[atom], (one, mine), (other, theirs))
         if found is not None:
             return found
-    return None
+    return _by_number((one, mine), (other, theirs))
+
+
+def _by_number(one: tuple[Span, Polynomial], other: tuple[Span, Polynomial]) -> Expression | None:
+    """With what was read from memory as rows, of a length in numbers, if columns are proved to be
+    less than that.
+    """
+    split = [part.of_memory() for _, part in (one, other)]
+    (rows, columns), (other_rows, other_columns) = split
+    unit = math.gcd(rows.common(), other_rows.common())
+    longest = max(one[0].length, other[0].length)
+    if not rows.products or not other_rows.products or unit <= longest:
+        return None
+    for (span, _), (_, part) in zip((one, other), split, strict=True):
+        start = part.expression()
+        if not span.holds(both(start >= 0, start + span.length <= unit)):
+            return None
+    return both(
+        rows.divided(unit).expression() == other_rows.divided(unit).expression(),
+        overlap(
+            Span(columns.expression(), one[0].length, one[0].holds),
+            Span(other_columns.expression(), other[0].length, other[0].holds),
+        ),
+    )
 
 
 def _by(

@@ -39,6 +39,14 @@ class Polynomial:
                 rest[product] = coefficient
         return Polynomial(with_it, self.atoms), Polynomial(rest, self.atoms)
 
+    def of_memory(self) -> tuple[Polynomial, Polynomial]:
+        """What was read from places that are not known, or is made of that, and the rest."""
+        read = {atom for atom, term in self.atoms.items() if _is_of_memory(term)}
+        parts: tuple[dict[Product, int], dict[Product, int]] = {}, {}
+        for product, coefficient in self.products.items():
+            parts[read.isdisjoint(product)][product] = coefficient
+        return Polynomial(parts[0], self.atoms), Polynomial(parts[1], self.atoms)
+
     def divided(self, by: int) -> Polynomial:
         """With all coefficients divided, which must go without remainder."""
         return Polynomial({p: c // by for p, c in self.products.items()}, self.atoms)
@@ -90,6 +98,22 @@ def _products(term: Expression, atoms: dict[int, Any]) -> dict[Product, int] | N
         return found if len(found) <= _MOST_PRODUCTS else None
     atoms[term.get_id()] = term
     return {(term.get_id(),): 1}
+
+
+def _is_of_memory(term: Any) -> bool:
+    """Whether there is an unknown function's result in a term."""
+    import z3
+
+    work, seen = [term], set()
+    while work:
+        each = work.pop()
+        if each.get_id() in seen:
+            continue
+        seen.add(each.get_id())
+        if each.num_args() and each.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+            return True
+        work += each.children()
+    return False
 
 
 def _sums() -> tuple[int, ...]:

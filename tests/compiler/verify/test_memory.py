@@ -167,3 +167,34 @@ def test_members_that_are_read_together_are_what_is_assumed_of_each() -> None:
         _HEAD + PAIR.replace("size.rows + size.one", "at.x"), "buffer races", holds=narrow
     )
     assert answers["buffer races"].verdict == "refuted"
+
+
+BYTES = """\
+#include <metal_stdlib>
+using namespace metal;
+//! [kernel.k]
+//! threadgroup = 64
+kernel void k(device const uint* data, device uint* y, uint t [[thread_index_in_threadgroup]]) {{
+    threadgroup uchar bins[64 * 66];
+    for (uint i = 0; i < 66; ++i) bins[64 * i + t] = 0;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    uint place = {place};
+    bins[place + ((data[t] >> 10) & 63u) * 64] += 1;
+    bins[place + ((data[t] >> 26) & 63u) * 64] += 1;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    y[t] = bins[t];
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "verdict"),
+    [
+        ("((t & 15u) << 2) | ((t & 48u) >> 4)", "proved"),
+        ("2 * t", "refuted"),  # columns are longer than rows are apart
+        ("(t & 31u) << 1", "refuted"),
+    ],
+)
+def test_rows_that_data_choose_are_told_from_columns(place: str, verdict: str) -> None:
+    found = proved(BYTES.format(place=place), "threadgroup races")
+    assert found["threadgroup races"].verdict == verdict

@@ -92,6 +92,11 @@ def test_neighbours_that_overlap_are_not_taken_to_write_the_same() -> None:
     assert contradictions(drawn(1414), "drawn 1414", 0) == []
 
 
+def test_a_store_that_changes_nothing_is_a_store() -> None:
+    # Lanes of all simdgroups put back what they loaded; LLVM leaves such a store out.
+    assert contradictions(drawn(261), "drawn 261", 0, optimised=True) == []
+
+
 # -- what launches show ---------------------------------------------------------------------------
 
 _MINE = ("put", 1, 0, 4, ("t",), ("t",), "i32")

@@ -131,6 +131,33 @@ def test_pointers_from_memory_leave_races_undecided() -> None:
     assert proved(_HEAD + POINTER)["threadgroup races"].verdict == "undecided"
 
 
+PUT_BACK = """\
+kernel void k(device const uint* x, device uint* y, uint t [[thread_index_in_threadgroup]],
+              uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup uint s[32];
+    if (t < 32) s[t] = x[t];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    s[lane] = s[lane];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    y[t] = s[lane];
+}
+"""
+OVERWRITTEN = """\
+kernel void k(device uint* y, uint t [[thread_index_in_threadgroup]]) {
+    threadgroup uint s[1];
+    s[0] = t;
+    s[0] = 7;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    y[t] = s[0];
+}
+"""
+
+
+@pytest.mark.parametrize("source", [PUT_BACK, OVERWRITTEN])
+def test_stores_that_an_optimiser_leaves_out_race(source: str) -> None:
+    assert proved(_HEAD + source)["threadgroup races"].verdict != "proved"
+
+
 def test_two_reduction_rounds_with_a_barrier_between_are_proved() -> None:
     barrier = "threadgroup_barrier(mem_flags::mem_threadgroup);\n    float square"
     source = TWO_ROUNDS.replace("float square", barrier)
