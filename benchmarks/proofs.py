@@ -97,7 +97,8 @@ def cases() -> Iterator[Case]:
             declared = kernel.declared
             yield Case(name=name, source=declared.source, function=declared.function, size=size)
     for function, size in _THREADS.items():
-        text = compiled.source() if function == "hundred_lines" else sources.MSL
+        own = {"hundred_lines": compiled.source(), "matrix_gemm": sources.MATRIX_MSL}
+        text = own.get(function, sources.MSL)
         yield Case(name=function, source=text, function=function, size=size)
     for each in launched():
         name = f"validation {each.kernel}"

@@ -125,15 +125,17 @@ class Execution:
         outside = {each: known for each, known in counts.items() if each.header not in loop.blocks}
         at = {**outside, loop: earlier}
         leaves = [
-            both(
-                self._values.path(source, at, before=False), self._values.taken(source, target, at)
-            )
+            both(self._comes(source, loop, at), self._values.taken(source, target, at))
             for source in sorted(loop.blocks, key=self._kernel.cfg.index.__getitem__)
             for target in source.targets
             if target not in loop.blocks and self._is_direct(source, loop)
         ]
         is_before = both(earlier.term.value >= 0, earlier.term.value < count.term.value)
         return both(count.term.value >= 0, one_of(negation(is_before), negation(one_of(*leaves))))
+
+    def _comes(self, block: Block, loop: Loop, counts: Counts) -> Expression:
+        """What holds at least if a thread comes to a block of a loop that it is in."""
+        return block is loop.header or self._values.path(block, counts, before=False)
 
     def _is_direct(self, source: Block, loop: Loop) -> bool:
         """Whether a loop is left from its own iteration, not from within another loop."""
