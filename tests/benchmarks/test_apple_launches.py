@@ -48,6 +48,12 @@ def test_tiles_fit_where_a_name_says_that_they_do() -> None:
     assert (m % 16, n % 32, k % 16) == (0, 0, 5)
 
 
+def test_partitions_of_a_product_of_tensors_are_launched_in_a_row() -> None:
+    tiled = "nn_float16_float32_bm64_bn64_bk256_wm2_wn2"
+    assert launch_of(f"steel_gemm_splitk_{tiled}_MN_naligned_K_naligned").threadgroups == (2, 2, 2)
+    assert launch_of(f"steel_gemm_splitk_nax_{tiled}").threadgroups == (8, 1, 1)
+
+
 @pytest.mark.parametrize("axes", [2, 3])
 def test_the_jumps_of_a_convolution_lead_over_its_filter(axes: int) -> None:
     setup = launch_of(f"implicit_gemm_conv_{axes}d_float32_bm32_bn8_bk16_wm4_wn1_filter_s")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -152,8 +152,11 @@ def _split(kernel: str, of: Product) -> Setup:
         *(("i", each) for each in (2, m * n, bk, 0, 1)),
     )
     arguments = {**_operands(kernel, of), "C": zeros(of.to, 2, m * n), "params": params}
-    constants = dict(_UNALIGNED) if of.of_tensors else {}
-    return _setup(of, arguments, constants, layers=2)
+    if not of.of_tensors:
+        return _setup(of, arguments, {}, layers=2)
+    # The tiles of one partition follow those of the other in a grid of one dimension.
+    in_a_row = (2 * tiles(m, bm) * tiles(n, bn), 1, 1)
+    return replace(_setup(of, arguments, dict(_UNALIGNED)), threadgroups=in_a_row)
 
 
 def _masked(kernel: str, of: Product) -> Setup:
