@@ -236,7 +236,7 @@ class _Proof:
         writer = self._writer(load, then) if alike else None
         if writer is None:
             return
-        who, now = writer.who(at), then[self._loop].further(self._ahead)
+        now = then[self._loop].further(self._ahead)
         compared = Comparison(mine, Maker(writer.values, writer.counts, load.block))
         right = both(
             writer.executes,
@@ -244,10 +244,11 @@ class _Proof:
             *map(compared.same, write.operands[1:], load.operands[1:]),
         )
         by_same = same_thread(self._study, formulas, writer, mine, now)
-        yield (
-            negation(substituted(right, by_same)),
-            one_of(negation(who.is_one), both(who.it_is, negation(right))),
-        )
+        by_other: Expression = True  # whose byte it is may not be known
+        if writer.digits is not None:
+            who = writer.who(at)
+            by_other = one_of(negation(who.is_one), both(who.it_is, negation(right)))
+        yield negation(substituted(right, by_same)), by_other
 
     def _writer(self, load: Instruction, then: Counts) -> Writer | None:
         """The thread that does a write of the loop in given iterations; None if it is not known."""
@@ -257,10 +258,9 @@ class _Proof:
         given = frozenset(loop for loop, _ in known)
         name = f"tile{next(self._names)}"
         try:
-            writer = Writer(self._study, Place(load, known), name, given)
+            return Writer(self._study, Place(load, known), name, given)
         except NotKnown:
             return None
-        return writer if writer.digits is not None else None
 
     def _own(self, thread: Values, write: Instruction, counts: Counts) -> Counts:
         """Iterations of a write before the loop: any, but of the loops around both."""
