@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .rewrite.rewrite import Rewritten
 
 _OUTPUT = "kernel.bc"
+# What clang says of precompiled headers that are damaged, gone, or older than their files.
+_REFUSED = re.compile(r"(PCH|AST) file|precompiled (header|file)")
 # Rounds of repairing conditional expressions; one may uncover others.
 _REPAIRS = 8
 # A text from so many characters on is parsed once for all kernels that are prepared.
@@ -214,7 +216,7 @@ class TextCompiler:
             result = clang.run_clang(
                 arguments, text, directory=directory, visible=precompiled.folders()
             )
-            if not result.status or not re.search(r"(PCH|AST) file", result.diagnostics):
+            if not result.status or not _REFUSED.search(result.diagnostics):
                 break
             if not last_attempt:
                 precompiled.discard(text, fast)

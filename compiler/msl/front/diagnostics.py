@@ -66,7 +66,13 @@ def readable(
         text = _render_group(group, columns, sources, place)
         if text not in out:
             out.append(text)
-    return "\n".join(out) or f"{place}: error: the compiler gave up without saying why"
+    return "\n".join(out) or f"{place}: error: {_unplaced(diagnostics)}"
+
+
+def _unplaced(diagnostics: str) -> str:
+    """What is wrong, of diagnostics that name no place in the source."""
+    said = next((line for line in diagnostics.splitlines() if "error: " in line), "")
+    return said.partition("error: ")[2] or "the compiler gave up without saying why"
 
 
 def warnings(

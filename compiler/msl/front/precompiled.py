@@ -98,14 +98,14 @@ def _digest_file(path: Path) -> Path:
 def _precompiled(options: tuple[str, ...]) -> Path | None:
     """Path of the precompiled headers, made if missing or damaged; None without a cache."""
     path = _path(options)
-    if path in _usable:
-        return path
-    if not _is_whole(path) and not _build(path, options):
-        # No place to keep them: the plain headers do, at the price of time.
-        return None
+    # Another process may have pruned the cache meanwhile.
+    if path not in _usable or not path.exists():
+        if not _is_whole(path) and not _build(path, options):
+            # No place to keep them: the plain headers do, at the price of time.
+            return None
+        _usable.add(path)
     for file in (path, _digest_file(path)):
         mark_used(file)
-    _usable.add(path)
     return path
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from assay.compiler.msl import compile_library, opening
 from assay.compiler.msl.front import clang, precompiled
+from assay.compiler.msl.together import compiled_together
 
 SOURCE = """#include <metal_stdlib>
 using namespace metal;
@@ -88,6 +89,15 @@ def test_headers_that_vanish_while_running_are_made_again(folder: Path) -> None:
     (headers,) = (path for path in entries(folder, "msl-headers") if path.suffix == ".pch")
     headers.unlink()
     assert compile_library(SOURCE + "\n").function("k").bitcode
+
+
+def test_headers_that_vanish_are_made_again_for_texts_that_are_compiled_together(
+    folder: Path,
+) -> None:
+    assert compiled_together(["int first() { return 1; }"], fast_math=False)
+    for headers in entries(folder, "msl-headers"):
+        headers.unlink()
+    assert compiled_together(["int second() { return 2; }"], fast_math=False)
 
 
 def test_without_a_place_to_write_everything_still_works(monkeypatch) -> None:

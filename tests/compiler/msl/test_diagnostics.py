@@ -3,6 +3,7 @@ import re
 import pytest
 
 from assay.compiler.msl import CompileError, CompileOptions, compile_library
+from assay.compiler.msl.front import diagnostics
 
 
 def error_of(source: str, **options: object) -> str:
@@ -103,6 +104,12 @@ def test_nothing_of_our_own_headers_or_names_is_shown(source: str) -> None:
     text = error_of(HEAD + source)
     assert re.match(r"mine\.metal:[34]:\d+: error: ", text)
     assert not re.search(r"__assay|__ASSAY|/include/|opencl_|_Float16|__global|built-in", text)
+
+
+def test_an_error_without_a_place_is_told_in_clangs_words() -> None:
+    said = "fatal error: file 'all.h' has been modified since it was read\n1 error generated.\n"
+    told = diagnostics.readable(said, [], {}, "k.metal:1:1")
+    assert told == "k.metal:1:1: error: file 'all.h' has been modified since it was read"
 
 
 def test_error_in_an_included_file_stands_in_that_file(tmp_path) -> None:
