@@ -28,6 +28,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--into", type=Path, required=True, help="lines of results, kept")
     parser.add_argument("--share", type=float, default=1.0, help="of the kernels, 0 to 1")
     parser.add_argument("--seed", type=int, default=7, help="of the order")
+    parser.add_argument(
+        "--skip", type=int, default=0, help="as many kernels, that another run has read"
+    )
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="for this run")
     parser.add_argument(
@@ -35,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
-    waiting = tasks(options.libraries, options.share, options.seed)
+    waiting = tasks(options.libraries, options.share, options.seed)[options.skip :]
     rows = import_all(
         waiting,
         options.into,

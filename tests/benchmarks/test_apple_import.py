@@ -47,6 +47,17 @@ def test_kernels_are_counted_and_those_refused_by_reason(
     assert row["cold_ms"] > row["warm_ms"] > 0
 
 
+def test_kernels_that_another_run_has_read_are_skipped(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read = []
+    for skip in (0, 1, 2):
+        into = file.with_suffix(f".{skip}")
+        counts(["--import", file, "--into", into, "--skip", skip], capsys)
+        read.append([row.kernel for row in stored(into, Import)])
+    assert read == [read[0], read[0][1:], []]
+
+
 def test_a_run_goes_on_behind_the_last_whole_line(file: Path) -> None:
     into = file.with_suffix(".jsonl")
     every = tasks([file], 1.0, 7)
