@@ -1,6 +1,7 @@
-"""What buffers, textures and heaps share: the MTLResourceOptions that they were made with."""
+"""What buffers, textures, tensors and heaps share: their MTLResourceOptions."""
 
-from ..objects import MetalObject
+from ..objects import MetalObject, UserMade, call_of
+from ..structs import as_integer
 
 
 class WithOptions(MetalObject):
@@ -23,6 +24,31 @@ class WithOptions(MetalObject):
     def resourceOptions(self) -> int:
         """The MTLResourceOptions that it was made with."""
         return self._options
+
+
+class OptionsDescriptor(WithOptions, UserMade):
+    """A descriptor whose MTLResourceOptions programs set, at once or one by one."""
+
+    _options = 0
+
+    def setResourceOptions_(self, options: int) -> None:
+        """Set storage, cache and hazard tracking modes at once."""
+        self._options = as_integer(call_of(self), "the value", options)
+
+    def setStorageMode_(self, mode: int) -> None:
+        """Set the MTLStorageMode."""
+        mode = as_integer(call_of(self), "the value", mode)
+        self._options = self._options & ~0xF0 | mode << 4
+
+    def setCpuCacheMode_(self, mode: int) -> None:
+        """Set the MTLCPUCacheMode."""
+        mode = as_integer(call_of(self), "the value", mode)
+        self._options = self._options & ~0xF | mode
+
+    def setHazardTrackingMode_(self, mode: int) -> None:
+        """Set the MTLHazardTrackingMode."""
+        mode = as_integer(call_of(self), "the value", mode)
+        self._options = self._options & ~0x300 | mode << 8
 
 
 def storage_mode_of(options: int) -> int:

@@ -21,7 +21,8 @@ from ..constants import (
     MTLTensorUsageMachineLearning,
     MTLTensorUsageRender,
 )
-from ..objects import UserMade, call_of, expect
+from ..objects import call_of, expect
+from ..resources.resource import OptionsDescriptor
 from ..structs import as_integer
 from .extents import MTLTensorExtents
 
@@ -65,13 +66,12 @@ class Shape:
         return (last + 1) * self.element.itemsize
 
 
-class MTLTensorDescriptor(UserMade):
+class MTLTensorDescriptor(OptionsDescriptor):
     """How a tensor is to be."""
 
     _strides: MTLTensorExtents | None = None
     _data_type = MTLTensorDataTypeFloat32
     _usage = MTLTensorUsageCompute | MTLTensorUsageRender
-    _options = 0
 
     def __init__(self) -> None:
         self._dimensions = MTLTensorExtents()
@@ -109,41 +109,6 @@ class MTLTensorDescriptor(UserMade):
     def setUsage_(self, usage: int) -> None:
         """Set the MTLTensorUsage."""
         self._usage = as_integer(call_of(self), "the value", usage)
-
-    def resourceOptions(self) -> int:
-        """The MTLResourceOptions."""
-        return self._options
-
-    def setResourceOptions_(self, options: int) -> None:
-        """Set storage mode, CPU cache mode and hazard tracking at once."""
-        self._options = as_integer(call_of(self), "the value", options)
-
-    def storageMode(self) -> int:
-        """The MTLStorageMode."""
-        return self._options >> 4 & 0xF
-
-    def setStorageMode_(self, mode: int) -> None:
-        """Set the MTLStorageMode; that of a tensor in a buffer is the buffer's."""
-        mode = as_integer(call_of(self), "the value", mode)
-        self._options = self._options & ~0xF0 | mode << 4
-
-    def cpuCacheMode(self) -> int:
-        """The MTLCPUCacheMode."""
-        return self._options & 0xF
-
-    def setCpuCacheMode_(self, mode: int) -> None:
-        """Set the MTLCPUCacheMode."""
-        mode = as_integer(call_of(self), "the value", mode)
-        self._options = self._options & ~0xF | mode
-
-    def hazardTrackingMode(self) -> int:
-        """The MTLHazardTrackingMode."""
-        return self._options >> 8 & 0x3
-
-    def setHazardTrackingMode_(self, mode: int) -> None:
-        """Set the MTLHazardTrackingMode."""
-        mode = as_integer(call_of(self), "the value", mode)
-        self._options = self._options & ~0x300 | mode << 8
 
     def shape(self, *, in_buffer: bool) -> Shape:
         """The sizes and strides of a tensor by itself, or in a buffer. Raises InvalidTensor."""

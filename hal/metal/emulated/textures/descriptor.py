@@ -6,7 +6,8 @@ from assay.hw.apple.facts.limits import limits
 
 from ..constants import MTLStorageModeShared
 from ..errors import MetalValidationError
-from ..objects import UserMade, call_of
+from ..objects import call_of
+from ..resources.resource import OptionsDescriptor
 from ..structs import MTLTextureSwizzleChannels, as_integer
 from ..texture_constants import (
     MTLPixelFormatRGBA8Unorm,
@@ -37,7 +38,7 @@ _CUBES = (MTLTextureTypeCube, MTLTextureTypeCubeArray)
 _SAMPLE_COUNTS = (2, 4, 8)
 
 
-class MTLTextureDescriptor(UserMade):
+class MTLTextureDescriptor(OptionsDescriptor):
     """How a texture is to be."""
 
     _type = MTLTextureType2D
@@ -48,7 +49,6 @@ class MTLTextureDescriptor(UserMade):
     _levels = 1
     _samples = 1
     _array_length = 1
-    _options = 0
     _usage = MTLTextureUsageShaderRead
     _optimized = True
     _swizzle: tuple[int, int, int, int] = MTLTextureSwizzleChannels()
@@ -153,41 +153,6 @@ class MTLTextureDescriptor(UserMade):
     def setArrayLength_(self, length: int) -> None:
         """Set the slices of an array."""
         self._array_length = as_integer(call_of(self), "the value", length)
-
-    def resourceOptions(self) -> int:
-        """Storage, cache and hazard tracking modes as MTLResourceOptions."""
-        return self._options
-
-    def setResourceOptions_(self, options: int) -> None:
-        """Set storage, cache and hazard tracking modes at once."""
-        self._options = as_integer(call_of(self), "options", options)
-
-    def storageMode(self) -> int:
-        """The MTLStorageMode."""
-        return self._options >> 4 & 0xF
-
-    def setStorageMode_(self, mode: int) -> None:
-        """Set the MTLStorageMode."""
-        mode = as_integer(call_of(self), "the value", mode)
-        self._options = self._options & ~0xF0 | mode << 4
-
-    def cpuCacheMode(self) -> int:
-        """The MTLCPUCacheMode."""
-        return self._options & 0xF
-
-    def setCpuCacheMode_(self, mode: int) -> None:
-        """Set the MTLCPUCacheMode."""
-        mode = as_integer(call_of(self), "the value", mode)
-        self._options = self._options & ~0xF | mode
-
-    def hazardTrackingMode(self) -> int:
-        """The MTLHazardTrackingMode."""
-        return self._options >> 8 & 0x3
-
-    def setHazardTrackingMode_(self, mode: int) -> None:
-        """Set the MTLHazardTrackingMode."""
-        mode = as_integer(call_of(self), "the value", mode)
-        self._options = self._options & ~0x300 | mode << 8
 
     def usage(self) -> int:
         """What kernels may do with the texture: MTLTextureUsage."""
