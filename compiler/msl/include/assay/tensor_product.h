@@ -441,6 +441,23 @@ __ASSAY_FN void right_row(descriptor d, R r, int k, int column, int depth, float
   }
 }
 
+// Products for the fragment of which this thread has the first element at a row and column, 16 in k.
+template <typename L, typename R, typename S>
+__ASSAY_FN void add_block(descriptor d, L l, R r, int row, int column, int k, int depth, S* sums) {
+  uint lane = __assay_thread_index_in_simdgroup();
+  int own = (int)row_of_lane(lane), quarter = (int)quarter_of_lane(lane);
+  float l_values[8];
+  left_rows(d, l, row, k + 4 * quarter, depth, l_values);
+#pragma unroll
+  for (int x = 0; x < 2; x++) {
+    float left_values[4] = {l_values[2 * x], l_values[2 * x + 1], l_values[4 + 2 * x],
+                            l_values[5 + 2 * x]};
+    float right_values[4];
+    right_row(d, r, k + 4 * (own >> 1) + 2 * x + (own & 1), column, depth, right_values);
+    add_to_fragment(left_values, right_values, sums);
+  }
+}
+
 // Sums of products for the elements that this thread has; k ascends by blocks of 16.
 template <typename L, typename R, typename S>
 __ASSAY_FN void multiply_views(const descriptor* given, L l, R r, S* sums, int threads) {
@@ -461,16 +478,7 @@ __ASSAY_FN void multiply_views(const descriptor* given, L l, R r, S* sums, int t
     for (int at = 0; at < count; at += elements_of_fragment) {
       int fragment = fragment_of_element(at, threads), across = fragments_along(d.n);
       int row = fragment / across * side + own, column = fragment % across * side + 4 * quarter;
-      float l_values[8];
-      left_rows(d, l, row, k + 4 * quarter, depth, l_values);
-#pragma unroll
-      for (int x = 0; x < 2; x++) {
-        float left_values[4] = {l_values[2 * x], l_values[2 * x + 1], l_values[4 + 2 * x],
-                                l_values[5 + 2 * x]};
-        float right_values[4];
-        right_row(d, r, k + 4 * (own >> 1) + 2 * x + (own & 1), column, depth, right_values);
-        add_to_fragment(left_values, right_values, sums + at);
-      }
+      add_block(d, l, r, row, column, k, depth, sums + at);
     }
   }
 }
@@ -506,16 +514,7 @@ __ASSAY_FN void multiply_into(const descriptor* given, L l, R r, view<P> to, int
       int fragment = fragment_of_element(at, threads), across = fragments_along(d.n);
       int row = fragment / across * side + own, column = fragment % across * side + 4 * quarter;
       for (int k = 0; k < depth; k += side) {
-        float l_values[8];
-        left_rows(d, l, row, k + 4 * quarter, depth, l_values);
-#pragma unroll
-        for (int x = 0; x < 2; x++) {
-          float left_values[4] = {l_values[2 * x], l_values[2 * x + 1], l_values[4 + 2 * x],
-                                  l_values[5 + 2 * x]};
-          float right_values[4];
-          right_row(d, r, k + 4 * (own >> 1) + 2 * x + (own & 1), column, depth, right_values);
-          add_to_fragment(left_values, right_values, sums);
-        }
+        add_block(d, l, r, row, column, k, depth, sums);
       }
     }
 #pragma unroll
