@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from functools import reduce
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,7 @@ class _Evaluation:
         return build(*(self.of(each) for each in term.children()))
 
 
+@cache
 def _operations() -> dict[int, Callable[..., Numbers]]:
     import z3
 
@@ -84,6 +85,16 @@ def _operations() -> dict[int, Callable[..., Numbers]]:
         z3.Z3_OP_AND: lambda *parts: reduce(np.logical_and, parts),
         z3.Z3_OP_OR: lambda *parts: reduce(np.logical_or, parts),
         z3.Z3_OP_NOT: np.logical_not,
+        **comparisons(),
+    }
+
+
+@cache
+def comparisons() -> dict[int, Callable[[Any, Any], Any]]:
+    """What compares two terms' numbers, by the solver's kinds of terms."""
+    import z3
+
+    return {
         z3.Z3_OP_EQ: operator.eq,
         z3.Z3_OP_DISTINCT: operator.ne,
         z3.Z3_OP_LT: operator.lt,

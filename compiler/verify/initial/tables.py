@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from assay.sim.lanes import LANES
 
 from ..terms import Expression
+from .evaluate import comparisons
 
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -113,7 +114,7 @@ class Table:
         if kind == z3.Z3_OP_NOT:
             truth = self.truth(parts[0])
             return Truth(~truth.maybe, ~truth.surely)
-        compare = _orders().get(kind)
+        compare = comparisons().get(kind)
         if compare is None or len(parts) != 2 or not z3.is_int(parts[0]):
             return _UNKNOWN
         left, right = (self.number(each) for each in parts)
@@ -123,6 +124,7 @@ class Table:
         return Truth(found, found)
 
 
+@cache
 def _numbers() -> dict[int, Callable[[list[Numbers]], Numbers | None]]:
     import z3
 
@@ -135,19 +137,6 @@ def _numbers() -> dict[int, Callable[[list[Numbers]], Numbers | None]]:
         z3.Z3_OP_UMINUS: lambda parts: -parts[0],
         z3.Z3_OP_IDIV: lambda parts: _divided(operator.floordiv, parts),
         z3.Z3_OP_MOD: lambda parts: _divided(operator.mod, parts),
-    }
-
-
-def _orders() -> dict[int, Callable[[Any, Any], Any]]:
-    import z3
-
-    return {
-        z3.Z3_OP_EQ: operator.eq,
-        z3.Z3_OP_DISTINCT: operator.ne,
-        z3.Z3_OP_LT: operator.lt,
-        z3.Z3_OP_LE: operator.le,
-        z3.Z3_OP_GT: operator.gt,
-        z3.Z3_OP_GE: operator.ge,
     }
 
 
