@@ -31,9 +31,10 @@ from .access_sites import described, described_watched, loop_site, site_of
 from .executable import Coverage, Executable
 
 # Checks that need a function in which the optimiser has not thrown away what they look for.
-_MARKED = frozenset({"bounds", "init", "shuffle", "uniform", "overflow", "rows", "lanes"})
-# Races need one only where copies or textures are told apart from other accesses.
-_KINDS = b"__assay_access_kind"
+_MARKED = frozenset({"init", "shuffle", "uniform", "overflow", "rows", "lanes"})
+# Some need one only where the kernel has their marks: races where copies or textures are told apart
+# from other accesses, bounds where tensors are indexed.
+_MARKED_BY = {"race": b"__assay_access_kind", "bounds": b"__assay_expect_inside"}
 
 
 # Blocks of a kernel whose values travel in registers: with more, such as those of a switch of some
@@ -274,8 +275,8 @@ class Program:
         return len(head).to_bytes(8, "little") + head + machine_code
 
     def _marks(self, observers: frozenset[str]) -> frozenset[str]:
-        marked = _MARKED | {"race"} if _KINDS in self.bitcode else _MARKED
-        return observers & marked
+        found = {check for check, mark in _MARKED_BY.items() if mark in self.bitcode}
+        return observers & (_MARKED | found)
 
     def llvm_text(self, threadgroup_size: tuple[int, int, int]) -> str:
         """The generated LLVM IR before optimisation, for people who debug the engine."""
