@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -50,9 +51,7 @@ def tensor_contents(argument: Argument, given: Given | None, seed: int, where: s
         given = replace(given, dtype=element.name)
     plain = replace(argument, type_name=element.name, size=element.itemsize)
     data = contents(given, plain, seed, where)
-    size = element.itemsize
-    for length in shape:
-        size *= length
+    size = element.itemsize * math.prod(shape)
     if data.nbytes != size:
         raise LaunchInputError(f"{what}: {shape} elements take {size} bytes, not {data.nbytes}")
     return Contents(data=data, shape=shape)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ..edits import Node, statements
 from .pieces import Pieces, Range, Unit
+from .simpler import matching
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.S | re.M)
@@ -56,7 +57,7 @@ def blanks(pieces: Pieces) -> list[Range]:
     text = pieces.text
     found = [each.span() for each in _BLANK.finditer(text)]
     for opening in re.finditer(r"\(", text):
-        close = _closing(text, opening.start())
+        close = matching(text, opening.start())
         found += [each.span() for each in _BREAK.finditer(text, opening.end(), close)]
     for node in statements(text).walk():
         if node.kind in ("if", "loop") and node.children and node.children[0].kind == "simple":
@@ -115,7 +116,7 @@ def _operands(source: str, start: int, end: int) -> Iterator[Range]:
 def _calls(source: str, start: int, end: int) -> Iterator[tuple[Range, ...]]:
     """What calls a function around its arguments."""
     for found in _CALL.finditer(source, start, end):
-        close = _closing(source, found.end() - 1)
+        close = matching(source, found.end() - 1)
         yield found.span(), (close, close + 1)
 
 
@@ -138,7 +139,7 @@ def _arguments(function: Node, source: str) -> Iterator[Range]:
     open = source.find("(", function.start, body.start)
     if open < 0:
         return
-    close = _closing(source, open)
+    close = matching(source, open)
     commas, depth = [], 0
     for at in range(open, close + 1):
         depth += {"(": 1, "[": 1, "{": 1, "<": 1, ")": -1, "]": -1, "}": -1, ">": -1}.get(
@@ -154,12 +155,3 @@ def _arguments(function: Node, source: str) -> Iterator[Range]:
             yield start + 1, end
         else:
             yield start, end
-
-
-def _closing(text: str, open: int) -> int:
-    depth = 0
-    for at in range(open, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[at], 0)
-        if depth == 0:
-            return at
-    return len(text)
