@@ -22,7 +22,7 @@ class WithOptions(MetalObject):
         return self._options >> 8 & 0x3
 
     def resourceOptions(self) -> int:
-        """The MTLResourceOptions that it was made with."""
+        """Storage, cache and hazard tracking modes as MTLResourceOptions."""
         return self._options
 
 

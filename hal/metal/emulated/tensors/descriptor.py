@@ -67,7 +67,7 @@ class Shape:
 
 
 class MTLTensorDescriptor(OptionsDescriptor):
-    """How a tensor is to be."""
+    """How a tensor is to be. The storage mode of a tensor in a buffer is the buffer's."""
 
     _strides: MTLTensorExtents | None = None
     _data_type = MTLTensorDataTypeFloat32
