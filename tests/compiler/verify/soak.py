@@ -1,7 +1,8 @@
 """Random kernels by the thousand: `python -m tests.compiler.verify.soak --kernels 100000`.
 
-What was done is noted in a file, block by block, with the commit that it was done at; what is noted
-there of the same commit is not done again. The file's lines are summed up at the end.
+What was done is noted in a file, block by block, with a digest of what it was done by: the prover,
+what reads kernels, and these tests. What is noted there of the same digest is not done again. The
+file's lines are summed up at the end.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+from assay.sim.native.disk_cache import digest
 
 from .judge import (
     LONG,
@@ -45,7 +47,14 @@ ABOUT = ("barriers", "threadgroup races", "initialised", "buffer races", "bounds
 _OBJECTS = 50_000  # after so many new ones, those that nobody needs are looked for
 _BLOCK = 50
 _EACH = 25  # of so many kernels one is tried with all effort
-_SAMPLE = 50  # of so many kernels one has all its proofs counted
+_SAMPLE = 10  # of so many kernels one has all its proofs counted, and is run in several orders
+_ROOT = Path(__file__).parents[3]
+_MADE_BY = (
+    "assay/compiler/verify",
+    "assay/sim/simt/read",
+    "assay/sim/simt/ir",
+    "tests/compiler/verify",
+)
 _OPTIMISED = 4  # of so many kernels one is read with its loops unrolled
 _SHARES = {
     "wide": 3,
@@ -94,16 +103,10 @@ def blocks(first: int = 0) -> Iterator[tuple[str, int]]:
                 done[generator] += _BLOCK
 
 
-def commit() -> str:
-    """The commit that is checked out; marked if anything of it was changed."""
-    here = Path(__file__).parent
-
-    def said(*words: str) -> str:
-        return subprocess.run(
-            ["git", *words], cwd=here, check=True, capture_output=True, text=True
-        ).stdout.strip()
-
-    return said("rev-parse", "--short=12", "HEAD") + ("+" if said("status", "--short") else "")
+def made_by() -> str:
+    """A digest of what decides what is found."""
+    files = [each for folder in _MADE_BY for each in sorted((_ROOT / folder).rglob("*.py"))]
+    return digest(*(each.read_bytes() for each in files))[:12]
 
 
 def noted(results: Path) -> list[dict[str, Any]]:
@@ -117,8 +120,8 @@ def run(results: Path, kernels: int, minutes: float, first: int = 0) -> None:
     """Go on until so many kernels are noted, or for so long; seeds begin with `first`."""
     gc.freeze()  # what is there for good is not gone through again and again
     gc.set_threshold(_OBJECTS)
-    at = commit()
-    known = {(each["generator"], each["start"]) for each in noted(results) if each["commit"] == at}
+    by = made_by()
+    known = {(each["generator"], each["start"]) for each in noted(results) if each["prover"] == by}
     end = time.monotonic() + 60 * minutes
     count = _BLOCK * len(known)
     for generator, start in blocks(first):
@@ -132,7 +135,7 @@ def run(results: Path, kernels: int, minutes: float, first: int = 0) -> None:
             "generator": generator,
             "start": start,
             "kernels": _BLOCK,
-            "commit": at,
+            "prover": by,
             "seconds": round(time.process_time() - begin, 2),
             **found,
         }
@@ -144,10 +147,10 @@ def run(results: Path, kernels: int, minutes: float, first: int = 0) -> None:
 
 
 def summary(lines: list[dict[str, Any]]) -> str:
-    """How many kernels of which generator ran at which commit, and what was found."""
+    """How many kernels of which generator ran with which prover, and what was found."""
     told = []
-    for key in sorted({(each["commit"], each["generator"]) for each in lines}):
-        mine = [each for each in lines if (each["commit"], each["generator"]) == key]
+    for key in sorted({(each["prover"], each["generator"]) for each in lines}):
+        mine = [each for each in lines if (each["prover"], each["generator"]) == key]
         proved, faulty = Counter[str](), Counter[str]()
         for each in mine:
             proved.update(each["proved_of_sample"])

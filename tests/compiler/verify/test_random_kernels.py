@@ -251,7 +251,7 @@ def test_a_campaign_goes_on_where_it_stopped(
         }
 
     monkeypatch.setattr(soak, "block", block)
-    monkeypatch.setattr(soak, "commit", lambda: "1234")
+    monkeypatch.setattr(soak, "made_by", lambda: "1234")
     results = tmp_path / "results.jsonl"
     run(results, 100, 1)
     assert len(done) == 2
