@@ -64,7 +64,7 @@ def _head(words: int) -> list[str]:
 _TAIL = """
 attributes #0 = { nounwind memory(none) }
 attributes #1 = { convergent nounwind }
-attributes #2 = { nounwind }
+attributes #2 = { nounwind "no-builtins" }
 !llvm.dbg.cu = !{!0}
 !llvm.module.flags = !{!3}
 !0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !2, emissionKind: LineTablesOnly)
@@ -320,7 +320,7 @@ def text(kernel: RandomKernel) -> str:
     defined = "\n".join(
         [
             *helpers,
-            f"define void @kernel_entry({signature}) !dbg !1 {{\nentry:",
+            f"define void @kernel_entry({signature}) #2 !dbg !1 {{\nentry:",
             *begin,
             body,
             "}",

@@ -194,6 +194,13 @@ def test_a_proof_that_orders_make_no_difference_is_contradicted_by_a_race() -> N
     assert not out_of_order(program, kernel, 0, refuted)
 
 
+def test_a_loop_that_fills_a_buffer_stays_a_loop() -> None:
+    # As from compilers of Metal, whose functions forbid calls that the source does not have.
+    stores = ("put", 2, "out0", 4, ("loop", "l1"), ("const", 0), "i32")
+    fill = ("for", 1, "l1", ("const", 0), "ult", ("m",), 1, (stores,))
+    assert program_of(RandomKernel((fill,), 64), "fill").function.name == "fill"
+
+
 def test_random_kernels_have_faults_of_all_kinds_and_none() -> None:
     kinds = [
         frozenset(each.fault.about for each in found_in_launches(GENERATORS["wide"](seed), seed))
