@@ -28,6 +28,10 @@ from .models import Subject, names, prepared
 from .networks import BARS
 
 _LEAST_SECONDS = 0.4
+_FAR = 10
+"""Times `llvm-cpu`'s time above which a model's row says why."""
+_WHY = f"what is above {_FAR} times"
+_SUMMARY = ("model", "call", "of it kernels", "dispatches", "llvm-cpu", "ratio", "bar", _WHY)
 
 
 def main(arguments: list[str]) -> int:
@@ -43,8 +47,8 @@ def main(arguments: list[str]) -> int:
         parser.error(f"no model is called {unknown[0]!r}; there are {', '.join(known)}")
     console, missed = Console(width=150), 0
     summary = Table(title="Models, one thread, processor time")
-    for column in ("model", "call", "of it kernels", "llvm-cpu", "ratio", "bar"):
-        summary.add_column(column, justify="left" if column == "model" else "right")
+    for column in _SUMMARY:
+        summary.add_column(column, justify="left" if column in ("model", _WHY) else "right")
     # One device serves all models, and keeps what runs its kernels.
     with tempfile.TemporaryDirectory(prefix="assay-profile-") as name, timed() as found:
         for model in options.models or names(zoo=options.zoo):
@@ -64,12 +68,21 @@ def main(arguments: list[str]) -> int:
                 model,
                 _milliseconds(ours),
                 _milliseconds(kernels),
-                _milliseconds(theirs),
+                str(sum(len(each.seconds) for each in found.values()) // calls),
+                f"{theirs * 1e3:.3f}",
                 f"{ours / theirs:.2f}",
                 "" if bar is None else f"<= {bar:g}",
+                reason(ours, kernels, theirs),
             )
     console.print(summary)
     return int(missed)
+
+
+def reason(ours: float, kernels: float, theirs: float) -> str:
+    """What of a call alone takes more than `_FAR` times as long as the peer; all in seconds."""
+    parts = {"host program": ours - kernels, "kernels": kernels}
+    alone = [name for name, seconds in parts.items() if seconds > _FAR * theirs]
+    return ", ".join(alone) or ("both" if ours > _FAR * theirs else "")
 
 
 def median_of_calls(call: Callable[[], object]) -> tuple[float, int]:

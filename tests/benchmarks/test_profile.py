@@ -8,6 +8,7 @@ import pytest
 from assay.compiler.msl import compile_library
 from assay.sim import simt
 from benchmarks.profile.dispatches import elements, timed, totals, use_of
+from benchmarks.profile.main import reason
 from benchmarks.profile.networks import transformer
 
 _SOURCE = """#include <metal_stdlib>
@@ -52,3 +53,19 @@ def test_a_profile_tells_times_lanes_and_ways_to_memory() -> None:
 def test_a_network_is_a_file_that_onnx_accepts() -> None:
     pytest.importorskip("onnx")
     assert b"LayerNormalization" in transformer(length=4, width=8, heads=2)
+
+
+@pytest.mark.parametrize(
+    ("ours", "kernels", "theirs", "why"),
+    [
+        (9.0, 1.0, 1.0, ""),
+        (12.0, 1.0, 1.0, "host program"),
+        (40.0, 12.0, 1.0, "host program, kernels"),
+        (13.0, 12.0, 1.0, "kernels"),
+        (14.0, 7.0, 1.0, "both"),
+    ],
+)
+def test_a_model_far_above_the_peer_has_a_reason(
+    ours: float, kernels: float, theirs: float, why: str
+) -> None:
+    assert reason(ours, kernels, theirs) == why
