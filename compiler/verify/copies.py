@@ -73,6 +73,10 @@ class Copies:
             for x, y in ((one, other), (other, one))
         )
 
+    def again(self, access: Instruction) -> Copy | None:
+        """The copy of an access that may begin again before it is waited for; None if none."""
+        return next((x for x in self.found if access in x.accesses and access in x.meanwhile), None)
+
 
 def copies_of(study: Study) -> Copies:
     """The copies of a kernel; `a` is any thread."""

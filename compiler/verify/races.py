@@ -23,7 +23,7 @@ from assay.sim.simt.ir.operations.memory import STORE
 from .accesses import action, address, length
 from .answers import Answer, Counterexample, Obstacle, answer
 from .conditions import both, one_of
-from .copies import copies_of, kind_of
+from .copies import Copies, copies_of, kind_of
 from .counts import Counts
 from .intervals import MEM_DEVICE, MEM_THREADGROUP, Interval, State, intervals
 from .kernel import Kernel
@@ -113,8 +113,7 @@ class _Search:
                     return
                 places = frozenset((one.access, other.access))
                 if places not in self._seen:
-                    are_free = self.copies.are_unordered(one.access, other.access)
-                    found = _race(self.study, interval, one, other, are_free=are_free)
+                    found = _race(self.study, self.copies, interval, one, other)
                     self._note(places, found)
 
     def _note(
@@ -200,14 +199,13 @@ def _same_memory(one: Instruction, other: Instruction) -> bool:
 
 
 def _race(
-    study: Study, interval: Interval, one: Visit, other: Visit, *, are_free: bool
+    study: Study, copies: Copies, interval: Interval, one: Visit, other: Visit
 ) -> list[Counterexample] | Obstacle | None:
-    """How two accesses meet; None if they cannot.
-
-    `are_free` says that lock step does not order them, nor a thread its own.
-    """
+    """How two accesses meet; None if they cannot."""
     a, b = study.a, study.b
     here, there = place(a, one), place(b, other)
+    # Lock step does not order them, nor a thread its own.
+    are_free = copies.are_unordered(one.access, other.access)
     formulas = [
         *began(study, interval),
         reached(a, one, here),
@@ -226,7 +224,11 @@ def _race(
         # In one place that is harmless; halves of neighbours may differ.
         formulas.append(mine.value != theirs.value)
     # Which lane a copy does an element by is nobody's business.
-    may_be_one = are_free and one.access is not other.access and not study.apart
+    may_be_one = are_free and not study.apart
+    if may_be_one and one.access is other.access:
+        formulas.append(
+            one_of(study.are_two, _copied_again(study, copies, one.access, here, there))
+        )
     model = study.ask(formulas, may_be_one=may_be_one)
     if model.answer != "no" and isinstance(one.access.root, THREADGROUP_ROOTS):
         # Most pairs need no more than where they are.
@@ -235,7 +237,9 @@ def _race(
         model = study.ask(formulas, may_be_one=may_be_one) if same else model
     if model.answer == "no" or (
         are_alike(one.access, other.access)
-        and _only_the_same(study, formulas, (one.access, here), (other.access, there))
+        and _only_the_same(
+            study, formulas, (one.access, here), (other.access, there), may_be_one=may_be_one
+        )
     ):
         return None
     if model.answer == "unknown":
@@ -246,11 +250,25 @@ def _race(
     return study.examples(formulas, model, memory, words)
 
 
+def _copied_again(
+    study: Study, copies: Copies, access: Instruction, here: Counts, there: Counts
+) -> Expression:
+    """That two accesses are those of a copy and of the same one begun anew, not waited for."""
+    copy = copies.again(access)
+    if copy is None:
+        return False
+    assert copy.begin.block is not None
+    around = study.kernel.around(copy.begin.block)
+    return one_of(*(here[x].term.value != there[x].term.value for x in around))
+
+
 def _only_the_same(
     study: Study,
     formulas: Sequence[Expression],
     one: tuple[Instruction, Counts],
     other: tuple[Instruction, Counts],
+    *,
+    may_be_one: bool,
 ) -> bool:
     """Whether two stores that meet surely write the same bits to the same place."""
     (a, b), ((mine, here), (theirs, there)) = (study.a, study.b), (one, other)
@@ -258,7 +276,8 @@ def _only_the_same(
     differ = may_differ(a, mine, here, b, theirs, there)
     if differ is True:
         return False
-    return study.ask([*formulas, one_of(begins[0] != begins[1], differ)]).answer == "no"
+    apart = one_of(begins[0] != begins[1], differ)
+    return study.ask([*formulas, apart], may_be_one=may_be_one).answer == "no"
 
 
 def _holds(study: Study, before: Expression) -> Callable[[Expression], bool]:

@@ -146,13 +146,15 @@ class Unsettled(ctypes.Structure):
     """An access to four bytes whose effect waits for something; valid while its stamp is.
 
     `settles` says for what: 0 a fence of textures, else the end of the copy of that number.
+    `begun` is how many copies had begun: each access of a copy has the same. To other simdgroups
+    a copy to threadgroup memory lasts until a barrier behind its end: their stamps are `ordered`.
     """
 
     _fields_ = [
         ("granule", _u64),
         *((name, _u32) for name in ("stamp", "site")),
         *((name, ctypes.c_uint8) for name in ("settles", "write", "mask", "lane")),
-        ("simdgroup", _u32),
+        *((name, _u32) for name in ("simdgroup", "begun", "barriers")),
     ]
 
 
@@ -191,9 +193,10 @@ class Watch(ctypes.Structure):
         ("read_count", _u64),
         ("unsettled", ctypes.POINTER(Unsettled)),
         *((name, _u32) for name in ("kind", "kind_mask", "copying", "slow", "stamp", "remembers")),
-        ("copy", _u32),
+        *((name, _u32) for name in ("copy", "begun", "settled")),
         ("pending", _u32 * LANES),
         ("stamps", _u32 * LANES * (1 + COPIES)),
+        ("ordered", _u32 * LANES * (1 + COPIES)),
         ("waiting", Waiter * LANES),
         ("left", Waiter * LANES),
         ("operation_count", _u32),

@@ -19,6 +19,7 @@ from typing import Any
 
 from assay.sim.native.disk_cache import digest
 
+from . import copy_kernels
 from .judge import (
     LONG,
     QUICK,
@@ -56,6 +57,7 @@ _MADE_BY = (
     "tests/compiler/verify",
 )
 _OPTIMISED = 4  # of so many kernels one is read with its loops unrolled
+_COPIES = "copies"
 _SHARES = {
     "wide": 3,
     "drawn": 1,
@@ -63,11 +65,14 @@ _SHARES = {
     "sharp": 1,
     "ragged": 1,
     "strict": 1,
+    _COPIES: 1,
 }  # blocks of each generator in a round
 
 
 def block(generator: str, start: int) -> dict[str, Any]:
     """What is found of kernels from a seed on."""
+    if generator == _COPIES:
+        return _block_of_copies(start)
     found: list[str] = []
     scheduled = 0
     proved: Counter[str] = Counter()
@@ -93,9 +98,21 @@ def block(generator: str, start: int) -> dict[str, Any]:
     }
 
 
+def _block_of_copies(start: int) -> dict[str, Any]:
+    seeds = range(start, start + _BLOCK)
+    found = [line for seed in seeds for line in copy_kernels.contradictions(seed, QUICK)]
+    return {
+        "contradictions": found,
+        "proved_of_sample": {},
+        "faulty_of_sample": {},
+        "sample": 0,
+        "scheduled": 0,
+    }
+
+
 def blocks(first: int = 0) -> Iterator[tuple[str, int]]:
     """Blocks of all generators by turns, from a seed on."""
-    done = dict.fromkeys(GENERATORS, first // _BLOCK * _BLOCK)
+    done = dict.fromkeys(_SHARES, first // _BLOCK * _BLOCK)
     while True:
         for generator, share in _SHARES.items():
             for _ in range(share):

@@ -13,6 +13,11 @@ from assay.compiler.msl import KernelLibrary, compile_library
 from assay.compiler.verify import Launch, prove
 from assay.proofs.names import names_of
 
+from . import copy_kernels
+from .copy_kernels import CopyKernel, Statement, faults
+from .judge import QUICK
+from .unsound import unsound
+
 _CHECKS = Path(__file__).parents[2] / "checks"
 _CORPUS = _CHECKS / "race_threadgroup"
 CLEAN = (_CORPUS / "clean" / "copies.metal").read_text()
@@ -53,3 +58,59 @@ def test_copies_that_race_are_not_proved(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(FIELD.keys() - {"past_end"}))
 def test_copies_of_the_field_that_go_wrong_are_not_proved(name: str) -> None:
     assert verdicts(FIELD[name], name)[0] != "proved"
+
+
+# -- random kernels -------------------------------------------------------------------------------
+
+_COPY = Statement("copy", 2, ("0", "32 * i"), event=0, count=64)
+_WAIT = Statement("wait", 3, event=0, count=1)
+_READ = Statement("get", 5, ("lane",))
+
+
+def _about(*body: Statement, threads: int = 32, n: int = 3) -> set[str]:
+    return {each.about for each in faults(CopyKernel(threads, body), n)}
+
+
+def _rounds(*body: Statement) -> Statement:
+    return Statement("for", 1, ("n",), body=body)
+
+
+def test_a_copy_that_begins_again_before_its_end_races_with_itself() -> None:
+    assert _about(_rounds(_COPY), _WAIT, _READ) == {"threadgroup races"}
+    assert _about(_rounds(_COPY, _WAIT), _READ) == set()
+    assert _about(_rounds(_COPY, _WAIT), _READ, n=0) == {"initialised"}
+
+
+def test_others_see_a_copy_behind_the_wait_and_a_barrier() -> None:
+    one = Statement("only", 1, ("sg == 0",), body=(Statement("copy", 2, ("0", "0"), 0, 64), _WAIT))
+    barrier = Statement("barrier", 4)
+    assert _about(one, barrier, _READ, threads=64) == set()
+    assert _about(one, _READ, threads=64) == {"threadgroup races"}
+    assert _about(one.body[0], barrier, _WAIT, _READ, threads=64) == {"threadgroup races"}
+
+
+def _said(body: tuple[Statement, ...]) -> str | None:
+    source = copy_kernels.source([copy_kernels.text(CopyKernel(32, body), 0)])
+    return copy_kernels.verdicts(library(source).function("k0"), 32, QUICK).get("threadgroup races")
+
+
+def test_a_copy_that_begins_again_before_its_end_is_not_proved() -> None:
+    again = (_rounds(_COPY), _WAIT)
+    assert _said(again) != "proved"
+    with unsound("copies begin once"):
+        assert _said(again) == "proved"
+
+
+def test_no_launch_contradicts_a_proof_of_random_copies() -> None:
+    assert [line for seed in range(25) for line in copy_kernels.contradictions(seed, QUICK)] == []
+
+
+@pytest.mark.slow
+def test_no_launch_contradicts_a_proof_of_many_random_copies() -> None:
+    found = [line for seed in range(400) for line in copy_kernels.contradictions(seed, QUICK)]
+    assert found == []
+
+
+def test_a_prover_for_which_copies_end_at_once_is_caught() -> None:
+    with unsound("copies end at once"):
+        assert copy_kernels.contradictions(10, QUICK)

@@ -14,6 +14,7 @@ from unittest import mock
 from assay.compiler.verify import (
     barriers,
     bounds,
+    copies,
     intervals,
     kernel,
     lanes,
@@ -184,6 +185,14 @@ def _always_lock_step() -> list[Patch]:
     return [(lanes.Strict, "threadgroup", lambda self, found: found)]
 
 
+def _copies_at_once() -> list[Patch]:
+    return [(copies.Copies, "are_unordered", lambda self, one, other: False)]
+
+
+def _copies_begin_once() -> list[Patch]:
+    return [(copies.Copies, "again", lambda self, access: None)]
+
+
 UNSOUND: dict[str, Callable[[], list[Patch]]] = {
     "barriers order all memory, whatever their flags": _all_memory,
     "simdgroups keep lock step with each other": _lock_step,
@@ -204,6 +213,8 @@ UNSOUND: dict[str, Callable[[], list[Patch]]] = {
     "lanes find the same across": _lanes_agree,
     "branches are taken the other way": _other_guards,
     "lanes keep lock step in any model": _always_lock_step,
+    "copies end at once": _copies_at_once,
+    "copies begin once": _copies_begin_once,
 }
 
 

@@ -121,6 +121,7 @@ static void pass_barrier(struct watch *w, u32 flags) {
   if (w->device_epoch < EPOCH_LIMIT) w->device_epoch++;
   if (flags & MEM_DEVICE) w->device_covered = w->device_epoch;
   if (!(flags & MEM_THREADGROUP)) return;
+  order_copies(w);
   w->arena_covered = w->arena_epoch;
   if (w->arena_epoch < EPOCH_LIMIT / 2) return;
   // Everything before is ordered: forget it, so that epochs never run out.

@@ -4,31 +4,6 @@
 #include "runs.c"
 #include "unsettled.c"
 
-static u8 *host_of(struct context *context, u64 address) {
-  u64 handle = address >> HANDLE_SHIFT, offset = address & OFFSET_MASK;
-  if (handle == THREADGROUP_HANDLE) {
-    return offset < context->arena_size ? context->arena + offset : 0;
-  }
-  struct table_entry *entry = context->table + handle;
-  return offset < entry->size ? entry->host + offset : 0;
-}
-
-// The byte of a value that a lane stores, as the generated code left it in the scratch memory:
-// component by component, each a vector of lanes.
-static inline u8 stored_byte(u8 *scratch, u32 lane, u32 n, u32 size) {
-  return scratch[SCRATCH_VALUES + (n / size * LANES + lane) * size + n % size];
-}
-
-static int changes_value(struct context *context, u64 address, u32 lane, u32 from, u32 to,
-                         u32 size) {
-  u8 *scratch = context->scratch;
-  for (u32 n = from; n < to; n++) {
-    u8 *host = host_of(context, address + n);
-    if (!host || *host != stored_byte(scratch, lane, n, size)) return 1;
-  }
-  return 0;
-}
-
 // The record of an access of `bytes` from `offset` on, for the part of it that is in a granule:
 // bytes `from` to `to` of the access.
 static inline u64 touching(const struct shadow *s, u64 now, u64 granule, u64 offset, u32 bytes,
@@ -197,7 +172,7 @@ void assay_watch_lanes(struct context *context, u32 how, u32 mask, u32 size, u32
   u32 bytes = size * parts;
   if ((how & (HOW_WRITE | HOW_ATOMIC)) == HOW_WRITE)
     watch_same_store(w, context, how, mask, size, bytes);
-  if (w->kind || w->copying) watch_unsettled(w, context, how, mask, bytes);
+  if (w->kind || w->copying) watch_unsettled(w, context, how, mask, size, bytes);
   if (w->lanes) {
     watch_lane_order(w, context, how, mask, size, bytes, 0);
     watch_lane_order(w, context, how, mask, size, bytes, 1);

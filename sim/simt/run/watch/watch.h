@@ -190,8 +190,10 @@ struct unsettled {
     u8 mask;
     u8 lane;
     u32 simdgroup;
+    u32 begun;
+    u32 barriers;
 };
-_Static_assert(sizeof(struct unsettled) == 24, "as Python has it");
+_Static_assert(sizeof(struct unsettled) == 32, "as Python has it");
 
 struct operation {
     u32 site;
@@ -241,11 +243,14 @@ struct watch {
     u32 stamp;
     u32 remembers;
     u32 copy;
+    u32 begun;
+    u32 settled;
     u32 pending[32];
     u32 stamps[17][32];
+    u32 ordered[17][32];
     struct waiter waiting[32];
     struct waiter left[32];
     u32 operation_count;
     struct operation operations[16];
 };
-_Static_assert(sizeof(struct watch) == 6528, "as Python has it");
+_Static_assert(sizeof(struct watch) == 8712, "as Python has it");

@@ -85,3 +85,40 @@ kernel void matrix_of_the_tile(const device float* x, device float* y,
   simdgroup_load(m, tile, 8); // BUG copy-not-waited
   simdgroup_store(m, y, 8);
 }
+
+thread _simdgroup_event_t* copy_in(ulong, ulong, threadgroup void*, const device void*, ulong)
+    __asm("air.simdgroup_async_copy_1d.p3i8.p1i8");
+
+//! [kernel.copied_again_in_a_loop]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [128], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [128], fill = "uninitialised" }
+kernel void copied_again_in_a_loop(const device float* x, device float* y,
+                                   uint t [[thread_index_in_threadgroup]]) {
+  threadgroup float tile[64];
+  thread _simdgroup_event_t* done;
+  for (int i = 0; i < 3; i++)
+    done = copy_in(4, 4, tile, x + 32 * i, 64); // BUG copy-not-waited
+  wait(1, &done);
+  y[t] = tile[t];
+}
+
+//! [kernel.copied_over_another_copy]
+//! threads = [64]
+//! threadgroup = [64]
+//! arguments.x = { dtype = "float32", shape = [128], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [128], fill = "uninitialised" }
+kernel void copied_over_another_copy(const device float* x, device float* y,
+                                     uint t [[thread_index_in_threadgroup]]) {
+  threadgroup float tile[64];
+  thread _simdgroup_event_t* done;
+  if (t < 32)
+    done = copy_in(4, 4, tile, x, 64); // WITH
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (t >= 32)
+    done = copy_in(4, 4, tile, x + 64, 64); // BUG copy-not-waited
+  wait(1, &done);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  y[t] = tile[t];
+}

@@ -84,3 +84,51 @@ kernel void two_copies_and_one_wait(const device float* x, device float* y,
   wait(2, done);
   y[t] = tile[t] + tile[t + 64];
 }
+
+thread _simdgroup_event_t* copy_in(ulong, ulong, threadgroup void*, const device void*, ulong)
+    __asm("air.simdgroup_async_copy_1d.p3i8.p1i8");
+
+//! [kernel.copied_again_after_the_wait]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [128], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [128], fill = "uninitialised" }
+kernel void copied_again_after_the_wait(const device float* x, device float* y,
+                                        uint t [[thread_index_in_threadgroup]]) {
+  threadgroup float tile[64];
+  for (int i = 0; i < 3; i++) {
+    thread _simdgroup_event_t* done = copy_in(4, 4, tile, x + 32 * i, 64);
+    wait(1, &done);
+  }
+  y[t] = tile[t];
+}
+
+//! [kernel.the_source_of_two_copies]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [128], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [128], fill = "uninitialised" }
+kernel void the_source_of_two_copies(const device float* x, device float* y,
+                                     uint t [[thread_index_in_threadgroup]]) {
+  threadgroup float tile[128];
+  thread _simdgroup_event_t* done[2];
+  done[0] = copy_in(4, 4, tile, x, 64);
+  done[1] = copy_in(4, 4, tile + 64, x, 64);
+  wait(2, done);
+  y[t] = tile[t] + tile[t + 64];
+}
+
+//! [kernel.the_same_copied_twice]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [128], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [128], fill = "uninitialised" }
+kernel void the_same_copied_twice(const device float* x, device float* y,
+                                  uint t [[thread_index_in_threadgroup]]) {
+  threadgroup float tile[128];
+  thread _simdgroup_event_t* done[2];
+  done[0] = copy_in(4, 4, tile, x, 64);
+  done[1] = copy_in(4, 4, tile, x, 64);
+  wait(2, done);
+  y[t] = tile[t];
+}
