@@ -142,6 +142,11 @@ def _seconds(kernel: KernelFunction, plan: Plan, chip: Chip) -> float:
     code = lower(program.taped_function)
     sampled = sampled_dispatch(chip, executable, groups, given_memory=given, code=code)
     tape = tape_dispatch(
-        executable, memory, arguments, threadgroups=groups, sample=sampled.sample.positions
+        executable,
+        memory,
+        arguments,
+        threads=plan.grid.threads,
+        threadgroups=plan.grid.threadgroups,
+        sample=sampled.sample.positions,
     )
     return sampled.simulated(tape, warm=True).seconds
