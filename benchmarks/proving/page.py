@@ -108,7 +108,7 @@ def _share(count: int, total: int) -> str:
 def _refuted(rows: Iterable[Row]) -> str:
     lines = ["| refuted by a run | property | what the run shows |", "|---|---|---|"]
     for row in rows:
-        for about, verdict in row.verdicts.items():
+        for about, verdict in sorted(row.verdicts.items()):
             if verdict == "refuted" and about in RACE_FREE:
                 shown = "; ".join(row.reasons.get(about, [])[:1])
                 lines.append(f"| `{row.kernel}` ({row.project}) | {about} | {shown} |")
