@@ -73,7 +73,8 @@ def _key(program: Program, launch: Launch, about: str, optimised: bool = False) 
     from assay.compiler.verify import own_version
 
     names = launch.names
-    scalars = [repr(each) for each in (*names.scalars.values(), *names.arrays.values())]
+    told = (names.scalars, names.arrays, names.buffers)
+    scalars = [[repr(each) for each in kind.values()] for kind in told]
     lengths = sorted(launch.lengths.items())
     pointers = None if launch.pointers is None else sorted(map(repr, launch.pointers.items()))
     about_launch = [launch.size, scalars, launch.holds, lengths, pointers, launch.ragged]

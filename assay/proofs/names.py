@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def names_of(kernel: KernelFunction, sources: Iterable[str] = ()) -> Names:
-    """The integer arguments of a kernel, integer members of its structs, and constant arrays.
+    """The integer arguments of a kernel, integer members of its structs, arrays of integers.
 
     Args:
         kernel: the kernel.
@@ -28,17 +28,22 @@ def names_of(kernel: KernelFunction, sources: Iterable[str] = ()) -> Names:
     texts = tuple(sources)
     scalars: dict[str, Scalar] = {}
     arrays: dict[str, Scalar] = {}
+    buffers: dict[str, Scalar] = {}
     for number, argument in enumerate(kernel.arguments):
         element = element_of(argument.type_name)
         is_integer = element is not None and element.kind in "iu"
         if is_integer and axes_of(argument.type_name) == 1:
-            kind = scalars if argument.is_reference else arrays
-            if argument.is_reference or argument.address_space == "constant":
-                assert element is not None
-                kind[argument.name] = _scalar(argument.name, argument, number, element)
+            assert element is not None
+            first = _scalar(argument.name, argument, number, element)
+            if argument.is_reference:
+                scalars[argument.name] = first
+            elif argument.kind == "buffer" and argument.address_space in ("constant", "device"):
+                buffers[argument.name] = first
+            if not argument.is_reference and argument.address_space == "constant":
+                arrays[argument.name] = first
         elif argument.kind == "buffer" and argument.address_space == "constant":
             scalars.update((each.name, each) for each in _members(argument, number, texts))
-    return Names(scalars, arrays)
+    return Names(scalars, arrays, buffers)
 
 
 def _members(argument: Argument, number: int, texts: tuple[str, ...]) -> Iterator[Scalar]:

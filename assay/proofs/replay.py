@@ -15,8 +15,10 @@ from assay.sim.check import Finding
 from ..checks.runs import run_setup
 from ..launches.errors import LaunchInputError
 from ..launches.inputs import Exact, Given, Raw, Setup, Size
+from ..launches.plan import CannotPlan
 from ..launches.runner import CannotRun, Runner
 from ..reports.report import Report
+from .filled import Filled
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument, KernelFunction
@@ -32,6 +34,7 @@ CHECK_OF = {
 
 LANES = "lanes"
 """The check that finds races which only lock step hides."""
+_BOUNDS = CHECK_OF["bounds"]
 _MOST_GROUPS = 4096  # threadgroups of a run
 
 
@@ -46,6 +49,7 @@ class Replay:
         sources: texts for reports.
         fixed: arguments that are as they are, whatever a counterexample says.
         lanes: whether races that only lock step hides count.
+        filled: gives buffers the numbers that are assumed of them.
     """
 
     def __init__(
@@ -58,7 +62,9 @@ class Replay:
         fixed: Mapping[str, Given] | None = None,
         *,
         lanes: bool = False,
+        filled: Filled | None = None,
     ) -> None:
+        self._filled = filled
         self._kernel = kernel
         self._runner = runner
         self._size = size
@@ -85,11 +91,21 @@ class Replay:
 
     def _run(self, setup: Setup, checks: Collection[str]) -> tuple[Finding, ...]:
         """The findings of a run of checks; none if it cannot be run."""
-        report = Report(checks)
+        filled = self._filled
+        assumed = {} if filled is None else filled.buffers
+        # What lies beyond a buffer is none of the numbers that something is assumed of.
+        report = Report({*checks, _BOUNDS} if assumed else checks)
         report.add_sources(self._sources)
-        with contextlib.suppress(CannotRun, LaunchInputError):
-            run_setup(self._kernel, setup, self._runner, report)
-        return tuple(each for each in report.all_findings if each.check in checks)
+        with contextlib.suppress(CannotRun, CannotPlan, LaunchInputError):
+            known = setup if filled is None else filled.setup(setup)
+            if known is not None:
+                run_setup(self._kernel, known, self._runner, report)
+        found = report.all_findings
+        if _BOUNDS not in checks and any(
+            each.check == _BOUNDS and each.memory in assumed for each in found
+        ):
+            return ()
+        return tuple(each for each in found if each.check in checks)
 
     def _setup(self, example: Counterexample) -> Setup:
         """How the kernel is run as a counterexample says; the rest is as its file has it."""

@@ -17,6 +17,7 @@ from ..launches.opening import opened_library
 from ..launches.runner import Runner
 from ..launches.source import chosen_kernels
 from .comments import Stated, assumptions_of
+from .filled import Filled
 from .kept import are_kept, kept_answers
 from .names import names_of
 from .options import ProofOptions
@@ -143,7 +144,16 @@ class SourceProof:
         launch = self._launch(kernel, setup)
         setups = self._setups.get(kernel.name, ())
         sources = self._library.sources()
-        replay = Replay(kernel, self._runner, launch.size, setups, sources, lanes=launch.lanes)
+        filled = Filled(kernel, launch.names, launch.holds, sources.values())
+        replay = Replay(
+            kernel,
+            self._runner,
+            launch.size,
+            setups,
+            sources,
+            lanes=launch.lanes,
+            filled=filled,
+        )
         answers: list[Answer] = []
         findings: list[Finding] = []
         for answer in self._answers(kernel, launch, about):
@@ -247,6 +257,9 @@ def _assumptions(kernel: KernelFunction, setup: Setup, launch: Launch) -> Iterat
     if not launch.ragged:
         yield FULL
     yield from launch.holds
+    contents = launch.names.contents(launch.holds)
+    spoken = dict.fromkeys(each.of.name for each in contents.elements)
+    yield from (f"{name} holds a number at least, as all are assumed to be" for name in spoken)
     yield from (f"{name} has {text} bytes" for name, text in launch.lengths.items())
     open = [
         argument.name

@@ -2,6 +2,7 @@
 
 from .answers import Actor, Answer, Counterexample, Obstacle, Verdict
 from .assumptions import AssumptionError, Names, Scalar
+from .contents import Contents
 from .memory.pointers import Place, Pointers
 from .prove import PROPERTIES, TOGETHER, Launch, prove
 from .study import Effort
@@ -13,6 +14,7 @@ __all__ = [
     "Actor",
     "Answer",
     "AssumptionError",
+    "Contents",
     "Counterexample",
     "Effort",
     "Launch",

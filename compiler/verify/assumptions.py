@@ -1,17 +1,23 @@
-"""What is assumed of launches, as people write it: `grid.x <= n and k % 32 == 0`."""
+"""What is assumed of launches, as people write it: `grid.x <= n and k % 32 == 0`.
+
+Parts of it may be about all numbers of a buffer, `0 <= x[*] and distinct(x)`.
+"""
 
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 
+from assay.sim.simt.ir.nodes import BufferRoot
 from assay.sim.simt.ir.operations import positions as rows
 from assay.sim.simt.ir.operations.operation import Operation
 
 from .conditions import both, negation, one_of
+from .contents import Contents, Distinct, Elements, Find, may_be_written
 from .kernel import Kernel
 from .terms import Expression, quotient, signed
 from .values import Values
@@ -38,6 +44,7 @@ _ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], Expression]] = {
     ast.Gt: lambda a, b: a > b,
     ast.GtE: lambda a, b: a >= b,
 }
+_EACH = "[...]"  # what Python reads in the place of `[*]`
 _MOST_SCALARS = 4  # of which extra assumptions are tried
 _MULTIPLES = (8, 16, 32, 64)
 
@@ -71,13 +78,18 @@ class Names:
     Args:
         scalars: integers by name.
         arrays: arrays of integers by name; each is told by its first element.
+        buffers: the same of those whose elements may be spoken of, `x[*]` and `distinct(x)`.
     """
 
     def __init__(
-        self, scalars: Mapping[str, Scalar], arrays: Mapping[str, Scalar] | None = None
+        self,
+        scalars: Mapping[str, Scalar],
+        arrays: Mapping[str, Scalar] | None = None,
+        buffers: Mapping[str, Scalar] | None = None,
     ) -> None:
         self.scalars = scalars
         self.arrays = arrays or {}
+        self.buffers = buffers or {}
 
     def scalar(self, name: str) -> Scalar | None:
         """The integer of a name; None if there is none."""
@@ -92,11 +104,61 @@ class Names:
     def check(self, text: str, *, condition: bool) -> None:
         """Refuse what is not understood. Raises AssumptionError."""
         reader = _Reader(text, self._stand_in)
-        reader.condition() if condition else reader.number()
+        if not condition:
+            reader.number()
+            return
+        self.contents((text,))
+        for part in reader.parts():
+            part.finding(self._stand_in_for(part.each())).condition()
 
     def condition(self, text: str, values: Values) -> Expression:
-        """A condition in terms of a thread's values."""
-        return _Reader(text, lambda name: self._term(name, values)).condition()
+        """A condition in terms of a thread's values, but for what it says of numbers in buffers."""
+        parts = _Reader(text, lambda name: self._term(name, values)).parts()
+        return both(*(part.condition() for part in parts if not part.each()))
+
+    def contents(self, texts: Iterable[str], lengths: Mapping[str, str] | None = None) -> Contents:
+        """What conditions say of numbers in buffers, of which some lengths in bytes are stated.
+
+        Raises AssumptionError.
+        """
+        readers = [_Reader(text, self._stand_in) for text in texts]
+        parts = [part for reader in readers for part in reader.parts() if part.each()]
+        keys = [(reader, key) for reader in readers for key in reader.distinct()]
+        return Contents(
+            self._term,
+            tuple(map(self._elements, parts)),
+            tuple(
+                Distinct(tuple(self._buffer(name, reader) for name in key)) for reader, key in keys
+            ),
+            self._lengths(lengths or {}),
+        )
+
+    def _elements(self, part: _Reader) -> Elements:
+        names = part.each()
+        if len(names) > 1:
+            raise part.error("it may speak of the numbers of one buffer at a time")
+        (name,) = names
+
+        def holds(find: Find, number: Expression) -> Expression:
+            each = f"{name}{_EACH}"
+            return part.finding(lambda other: number if other == each else find(other)).condition()
+
+        return Elements(self._buffer(name, part), holds)
+
+    def _buffer(self, name: str, reader: _Reader) -> Scalar:
+        if name not in self.buffers:
+            raise reader.error(f"there is no buffer '{name}' of integers")
+        return self.buffers[name]
+
+    def _lengths(self, lengths: Mapping[str, str]) -> dict[int, Callable[[Values], Expression]]:
+        known = [
+            (self.buffers[name], text) for name, text in lengths.items() if name in self.buffers
+        ]
+        return {each.parameter: functools.partial(self.number, text) for each, text in known}
+
+    def _stand_in_for(self, each: Collection[str]) -> Find:
+        names = {f"{name}{_EACH}" for name in each}
+        return lambda name: 1 if name in names else self._stand_in(name)
 
     def number(self, text: str, values: Values) -> Expression:
         """A number in terms of a thread's values."""
@@ -122,18 +184,45 @@ class Names:
 
 
 class _Reader:
-    """Reads one expression in Python's notation."""
+    """Reads one expression in Python's notation, or a part of it."""
 
-    def __init__(self, text: str, find: Callable[[str], Expression | None]) -> None:
+    def __init__(self, text: str, find: Find, tree: ast.expr | None = None) -> None:
         self._text = text
         self._find = find
         try:
-            self._tree = ast.parse(text.strip(), mode="eval").body
+            whole = ast.parse(text.strip().replace("[*]", _EACH), mode="eval").body
         except SyntaxError:
-            raise self._error("expected an expression such as grid.x <= n") from None
+            raise self.error("expected an expression such as grid.x <= n") from None
+        self._tree = whole if tree is None else tree
 
-    def _error(self, what: str) -> AssumptionError:
-        return AssumptionError(f"'{self._text}': {what}")
+    def error(self, what: str) -> AssumptionError:
+        return AssumptionError(f"'{self._text}': {what.replace(_EACH, '[*]')}")
+
+    def finding(self, find: Find) -> _Reader:
+        """The same with other numbers for names."""
+        return _Reader(self._text, find, self._tree)
+
+    def parts(self) -> list[_Reader]:
+        """The conditions that have to hold together, but for those of `distinct`."""
+        parts = _joined(self._tree)
+        return [_Reader(self._text, self._find, each) for each in parts if not _is_distinct(each)]
+
+    def distinct(self) -> list[tuple[str, ...]]:
+        """The names that each `distinct` is about."""
+        return [
+            tuple(ast.unparse(name) for name in each.args)
+            for each in _joined(self._tree)
+            if _is_distinct(each)
+        ]
+
+    def each(self) -> list[str]:
+        """The buffers of whose numbers a part speaks."""
+        names = [
+            ast.unparse(each.value)
+            for each in ast.walk(self._tree)
+            if isinstance(each, ast.Subscript) and ast.unparse(each).endswith(_EACH)
+        ]
+        return sorted(set(names))
 
     def condition(self) -> Expression:
         return self._condition(self._tree)
@@ -152,11 +241,11 @@ class _Reader:
                 numbers = [self._number(each) for each in (left, *rest)]
                 pairs = zip(ops, itertools.pairwise(numbers), strict=True)
                 return both(*(self._compared(op, a, b) for op, (a, b) in pairs))
-        raise self._error("expected a comparison, such as grid.x <= n")
+        raise self.error("expected a comparison, such as grid.x <= n")
 
     def _compared(self, op: ast.cmpop, left: Expression, right: Expression) -> Expression:
         if type(op) not in _ORDERS:
-            raise self._error("it compares in a way that is not known")
+            raise self.error("it compares in a way that is not known")
         return _ORDERS[type(op)](left, right)
 
     def _number(self, tree: ast.expr) -> Expression:
@@ -170,15 +259,28 @@ class _Reader:
                 if isinstance(op, ast.FloorDiv | ast.Mod) and not (
                     isinstance(right, ast.Constant) and isinstance(by, int) and by > 0
                 ):
-                    raise self._error("it may divide by positive numbers only")
+                    raise self.error("it may divide by positive numbers only")
                 return _NUMBERS[type(op)](self._number(left), by)
             case ast.Name() | ast.Attribute() | ast.Subscript():
                 name = ast.unparse(tree)
                 found = self._find(name)
                 if found is None:
-                    raise self._error(f"there is no integer argument '{name}'")
+                    raise self.error(f"there is no integer argument '{name}'")
                 return found
-        raise self._error(f"'{ast.unparse(tree)}' is not understood")
+        raise self.error(f"'{ast.unparse(tree)}' is not understood")
+
+
+def _joined(tree: ast.expr) -> list[ast.expr]:
+    """The parts of a condition that have to hold together."""
+    if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
+        return [part for each in tree.values for part in _joined(each)]
+    return [tree]
+
+
+def _is_distinct(tree: ast.expr) -> TypeGuard[ast.Call]:
+    """Whether a part says that numbers of buffers are different."""
+    is_call = isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name)
+    return is_call and tree.func.id == "distinct" and bool(tree.args) and not tree.keywords  # type: ignore[attr-defined]
 
 
 def unused_axes(kernel: Kernel) -> list[int]:
@@ -197,6 +299,14 @@ def _dimension(position: Any) -> int | None:
     return number if isinstance(number, int) else None
 
 
+def _is_read(kernel: Kernel, buffer: Scalar) -> bool:
+    """Whether a kernel reads a buffer that an argument is."""
+    roots = (each.root for each in kernel.accesses())
+    return any(
+        isinstance(root, BufferRoot) and root.parameter == buffer.parameter for root in roots
+    )
+
+
 def candidates(kernel: Kernel, names: Names) -> Iterator[str]:
     """Extra assumptions that hosts often see to, the weaker ones first."""
     scalars = [name for name in names.scalars if "." not in name][:_MOST_SCALARS]
@@ -205,6 +315,11 @@ def candidates(kernel: Kernel, names: Names) -> Iterator[str]:
     extents = [[f"grid.{axis} <= {name}" for name in scalars] for axis in axes]
     singles = [text for each in extents for text in each]
     yield from singles
+    yield from (
+        f"distinct({name})"
+        for name, each in names.buffers.items()
+        if not may_be_written(kernel, each) and _is_read(kernel, each)
+    )
     yield from (f"{name} % {by} == 0" for name in scalars for by in _MULTIPLES)
     for one, other in itertools.combinations(extents, 2):
         yield from (f"{left} and {right}" for left in one for right in other)

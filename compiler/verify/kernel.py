@@ -27,6 +27,7 @@ from assay.sim.simt.ir.operations.positions import SIMDGROUP_INDEX_IN_THREADGROU
 from assay.sim.simt.ir.operations.synchronisation import SIMDGROUP_BARRIER, THREADGROUP_BARRIER
 from assay.sim.simt.run.program import Program
 
+from .contents import Contents
 from .loops import Rule
 from .memory.pointers import Pointers, buffers_behind, follow_pointers
 
@@ -49,6 +50,7 @@ class Kernel:
         is_ragged: whether the last threadgroups of a grid may not be full.
         words: byte offsets and widths of integers that are read at known places of arguments, by
             the number of the parameter.
+        contents: what is assumed of the numbers in buffers.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Kernel:
     rules: dict[Instruction, Rule | None] = field(default_factory=dict)
     is_ragged: bool = False
     words: Mapping[int, frozenset[tuple[int, int]]] = field(default_factory=dict)
+    contents: Contents = field(default_factory=Contents)
 
     @property
     def barriers(self) -> list[Block]:

@@ -15,6 +15,7 @@ from assay.sim.site import Site
 from . import barriers, bounds, races
 from .answers import Answer, Obstacle
 from .assumptions import AssumptionError, Names, candidates, unused_axes
+from .contents import Contents, may_be_written
 from .initial import ABOUT as INITIALISED
 from .initial import initialised
 from .kernel import Kernel, Size, prepared
@@ -160,8 +161,20 @@ def _prepared(
         by_simdgroup=by_simdgroup,
     )
     kernel.is_ragged = launch.ragged
+    kernel.contents = _contents(kernel, launch)
     barriers.share_loops(kernel)
     return kernel
+
+
+def _contents(kernel: Kernel, launch: Launch) -> Contents:
+    """What is assumed of numbers in buffers. Raises AssumptionError."""
+    contents = launch.names.contents(launch.holds, launch.lengths)
+    for each in contents.buffers:
+        if may_be_written(kernel, each):
+            raise AssumptionError(
+                f"of the numbers in '{each.name}' nothing can be assumed: the kernel may write them"
+            )
+    return contents
 
 
 def _within(seconds: float | None, about: str, find: Callable[[], Answer]) -> Answer:
@@ -209,6 +222,7 @@ def _helping(
     quick = Effort(examples=1, seconds=_SECONDS_OF_TRY, only=failed)
     for text in itertools.islice(candidates(kernel, launch.names), _MOST_TRIED):
         further, more = replace(launch, holds=(*launch.holds, text)), lemmas.under_more()
+        kernel = replace(kernel, contents=_contents(kernel, further))
         # What failed first is asked first: most candidates do not help there.
         helps = prove(kernel, further, quick, more).verdict == "proved" and _can_be(kernel, further)
         if helps and prove(kernel, further, Effort(examples=1), more).verdict == "proved":

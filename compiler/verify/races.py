@@ -31,6 +31,7 @@ from .memory.delinearise import Span, overlap
 from .memory.pointers import buffers_behind
 from .memory.same_reads import same_reads
 from .memory.same_values import are_alike, may_differ
+from .memory.tallies import tallied
 from .study import Study
 from .terms import Expression
 from .values import Values
@@ -230,11 +231,11 @@ def _race(
             one_of(study.are_two, _copied_again(study, copies, one.access, here, there))
         )
     model = study.ask(formulas, may_be_one=may_be_one)
-    if model.answer != "no" and isinstance(one.access.root, THREADGROUP_ROOTS):
+    if model.answer != "no":
         # Most pairs need no more than where they are.
-        same = [*same_reads(a, one.access, here), *same_reads(b, other.access, there)]
-        formulas += same
-        model = study.ask(formulas, may_be_one=may_be_one) if same else model
+        further = _more(a, (one.access, here), b, (other.access, there))
+        formulas += further
+        model = study.ask(formulas, may_be_one=may_be_one) if further else model
     if model.answer == "no" or (
         are_alike(one.access, other.access)
         and _only_the_same(
@@ -260,6 +261,20 @@ def _copied_again(
     assert copy.begin.block is not None
     around = study.kernel.around(copy.begin.block)
     return one_of(*(here[x].term.value != there[x].term.value for x in around))
+
+
+def _more(
+    a: Values,
+    one: tuple[Instruction, Counts],
+    b: Values,
+    other: tuple[Instruction, Counts],
+) -> list[Expression]:
+    """What else is known of two threads that come to an access each."""
+    found = [*a.kernel.contents.unlike((a, *one), (b, *other))]
+    found += tallied((a, *one), (b, *other))
+    if isinstance(one[0].root, THREADGROUP_ROOTS):
+        found += [*same_reads(a, *one), *same_reads(b, *other)]
+    return [each for each in found if each is not True]
 
 
 def _only_the_same(

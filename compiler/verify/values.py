@@ -224,7 +224,9 @@ class Values:
         at = add(self.read(load.operands[0], counts, "signed"), inside)
         name = load.root.name if load.root is not None else ""
         where = load.root.parameter if isinstance(load.root, BufferRoot) else "constant"
-        return self._of_memory(f"{name}#{where}", load.element, at)
+        found = self._of_memory(f"{name}#{where}", load.element, at)
+        self.kernel.contents.state(self, load, found, at)
+        return found
 
     def argument(self, name: str, parameter: int, width: int, offset: int = 0) -> Term:
         """An integer at a byte of what an argument refers to; of a wider one, if the kernel reads

@@ -2,6 +2,11 @@
 
 // A simdgroup for 32 numbers of a head of a token: q turns by its position into `turned`, k turns
 // and goes into the cache, v goes there as it is. Pairs are halves apart ("neox"), or neighbours.
+// No two tokens may have one place of one sequence, nor may it be beyond the sequence's.
+// assay: assume(32 * groups.x < HEAD + 32)
+// assay: assume(groups.y <= params.heads + 2 * params.cache.kv_heads)
+// assay: assume(distinct(sequences, positions))
+// assay: assume(0 <= positions[*] and (IS_PAGED == 1 or positions[*] < params.cache.capacity))
 kernel void cache_write(const device T* q [[buffer(0)]], const device T* k [[buffer(1)]],
                         const device T* v [[buffer(2)]],
                         const device int* positions [[buffer(3)]],
@@ -47,5 +52,9 @@ kernel void cache_write(const device T* q [[buffer(0)]], const device T* k [[buf
         return;  // the whole simdgroup, which is the threadgroup
     }
     const uint row = cache_row(params->cache, blocks, sequences[token], uint(position), head);
-    Store::store32(is_value ? values : keys, HEAD, row, first, lane, value);
+    if (is_value) {
+        Store::store32(values, HEAD, row, first, lane, value);
+    } else {
+        Store::store32(keys, HEAD, row, first, lane, value);
+    }
 }

@@ -1,6 +1,8 @@
 // Logits of tokens that stand in `recent` [rows, count] become less likely: positive ones are
 // divided by `repetition`, others multiplied; then `presence`, and `frequency` for each time, are
 // taken off. Numbers beyond the vocabulary stand for nothing.
+// Of no recent tokens there is nothing to launch.
+// assay: assume(params.count >= 1)
 kernel void penalise(device T* x [[buffer(0)]], const device uint* recent [[buffer(1)]],
                      constant PenaltyParams* params [[buffer(2)]],
                      uint at [[thread_position_in_grid]]) {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,10 +12,12 @@ import pytest
 
 from assay.compiler.foundry.kernels.arguments import Params
 from assay.foundry import Kernel, format_of
-from assay.foundry.library import attention, cache_shape, prefill, rope
+from assay.foundry.library import attention, cache_shape, cache_write, penalise, prefill, rope
 from assay.proofs.comments import assumptions_of
 
 _F16 = format_of("f16")
+_Q8 = format_of("q8_0")
+_BLOCKS = np.zeros(cache_shape(_Q8, 2, 128, 2, 64), np.uint8)
 _CACHE = np.zeros(cache_shape(_F16, 2, 128, 2, 64), np.uint8)
 _FEW = {
     "q": np.zeros((3, 4, 64), np.float32),
@@ -24,6 +28,16 @@ _FEW = {
 }
 _MANY = {**_FEW, "q": np.zeros((70, 4, 64), np.float32), "where": np.zeros(2, np.uint32)}
 _PLACES = {"x": np.zeros((5, 3, 6), np.float32), "positions": np.zeros(5, np.int32)}
+_WRITTEN = {
+    **_FEW,
+    "k": np.zeros((3, 2, 64), np.float32),
+    "v": np.zeros((3, 2, 64), np.float32),
+    "positions": np.array([5, 5, 127], np.int32),
+    "sequences": np.array([0, 1, 1], np.uint32),
+    "cosines": np.zeros((128, 32), np.float32),
+    "sines": np.zeros((128, 32), np.float32),
+}
+_RECENT = {"x": np.zeros((3, 9), np.float32), "recent": np.zeros((3, 5), np.uint32)}
 
 
 @pytest.mark.parametrize(
@@ -34,8 +48,20 @@ _PLACES = {"x": np.zeros((5, 3, 6), np.float32), "positions": np.zeros(5, np.int
         (prefill(64, _F16), _MANY),
         (prefill(64, _F16, splits=3), _MANY),
         (rope(), _PLACES),
+        (cache_write(64, _F16), _WRITTEN),
+        (cache_write(64, _Q8), {**_WRITTEN, "keys": _BLOCKS, "values": _BLOCKS}),
+        (penalise(), _RECENT),
     ],
-    ids=["attention", "attention in parts", "prefill", "prefill in parts", "rope"],
+    ids=[
+        "attention",
+        "attention in parts",
+        "prefill",
+        "prefill in parts",
+        "rope",
+        "cache_write",
+        "cache_write of blocks",
+        "penalise",
+    ],
 )
 def test_launches_fulfil_what_is_assumed(kernel: Kernel, given: dict[str, Any]) -> None:
     declared = kernel.declared
@@ -45,6 +71,21 @@ def test_launches_fulfil_what_is_assumed(kernel: Kernel, given: dict[str, Any]) 
     made = declared.arguments["params"]
     assert isinstance(made, Params) and made.make is not None
     groups = SimpleNamespace(**dict(zip("xyz", grid.threadgroups, strict=True)))
-    known = {"groups": groups, "params": made.make(values)}
+    known = {"groups": groups, "params": made.make(values), "distinct": _distinct, **taken}
     assert stated
-    assert all(eval(each.text, {}, known) for each in stated), stated
+    assert all(_holds(each.text, known) for each in stated), stated
+
+
+def _holds(text: str, known: Mapping[str, Any]) -> bool:
+    """Whether a condition holds, for each number of the buffer that it speaks of."""
+    name = re.search(r"(\w+)\[\*\]", text)
+    if name is None:
+        return bool(eval(text, {}, known))
+    numbers = known[name[1]].tolist()
+    text = text.replace(name[0], "number")
+    return all(eval(text, {}, {**known, "number": each}) for each in numbers)
+
+
+def _distinct(*arrays: Any) -> bool:
+    rows = list(zip(*(each.tolist() for each in arrays), strict=True))
+    return len(set(rows)) == len(rows)

@@ -1,0 +1,52 @@
+"""Runs of counterexamples hold to what is assumed of numbers in buffers."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.proofs import KernelProof, ProofOptions, prove_source
+
+_SOURCE = """\
+#include <metal_stdlib>
+using namespace metal;
+//! [kernel.k]
+//! threadgroup = 64
+kernel void k(device const uint* slots, device float* y, constant uint& n,
+              uint i [[thread_position_in_grid]]) {
+    if (i < n) y[INDEX] = float(i) + 1;
+}
+"""
+
+
+def _proof(index: str, *assume: str) -> KernelProof:
+    options = ProofOptions(cache=False, assume=assume)
+    source = _SOURCE.replace("INDEX", index)
+    (found,) = prove_source(source, "k.metal", options, workers=1)
+    return found
+
+
+def _races(proof: KernelProof) -> str:
+    return next(each.verdict for each in proof.answers if each.about == "buffer races")
+
+
+def test_a_race_is_shown_by_numbers_that_differ_as_assumed() -> None:
+    assert _races(_proof("slots[i]")) == "refuted"
+    assert _races(_proof("slots[i] / 2", "distinct(slots)")) == "refuted"
+    assert _races(_proof("slots[i]", "1000 <= slots[*] and slots[*] < 1010")) == "refuted"
+
+
+@pytest.mark.parametrize("assume", ["distinct(slots)", "distinct(slots) and slots[*] < 2 * n"])
+def test_no_race_is_shown_that_only_other_numbers_have(assume: str) -> None:
+    # That squares differ is too hard; numbers that are equal would show a race.
+    assert _races(_proof("slots[i] * slots[i] % 1000003", assume)) != "refuted"
+
+
+def test_what_is_assumed_of_numbers_is_told() -> None:
+    proof = _proof("slots[i]", "distinct(slots) and slots[*] < n")
+    assert proof.is_proved
+    assert "distinct(slots) and slots[*] < n" in proof.assumptions
+    assert "slots holds a number at least, as all are assumed to be" in proof.assumptions
+
+
+def test_numbers_that_cannot_be_show_nothing() -> None:
+    assert _races(_proof("slots[i] / 2", "slots[*] < 3 and slots[*] > 5")) != "refuted"
