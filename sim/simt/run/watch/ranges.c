@@ -82,6 +82,7 @@ INLINE u64 note_reads(struct window v, const u64 *restrict written, u64 *restric
 // cache would pay for it every time. So what the accesses that follow will need is asked for now.
 // The addresses may lie beyond the arrays; asking for them does no harm.
 #define AHEAD 4
+#define DATA_AHEAD 48
 #define LINE 8  // records
 INLINE void fetch_ahead(const struct shadow *s, u64 at, u64 n) {
   u64 next = at + AHEAD * n;
@@ -90,6 +91,12 @@ INLINE void fetch_ahead(const struct shadow *s, u64 at, u64 n) {
     for (u64 i = 0; i < n; i += LINE) __builtin_prefetch(s->written + next + i, 1);
   if (!s->has_readers) return;
   for (u64 i = 0; i < n; i += LINE) __builtin_prefetch(s->read + next + i, 1);
+}
+
+// The same of the data: a store that misses the cache holds up the next lock.
+INLINE void fetch_data(const u8 *host, u64 bytes) {
+  const u8 *next = host + DATA_AHEAD * bytes;
+  for (u64 i = 0; i < bytes; i += 64) __builtin_prefetch(next + i, 1);
 }
 
 // -- buffers, whose records of writes may be those of runs ----------------------------------------
@@ -158,6 +165,9 @@ INLINE u64 arena_range(struct shadow *s, struct window v, u32 how, u64 at, u64 n
   return bad;
 }
 
+// How many granules are one for each lane is known to the compiler then, as nearly always.
+#define FOR_LANES(call, n) ((n) == LANES ? call(LANES) : call(n))
+
 INLINE u32 range_in(struct context *context, struct shadow *s, u32 how, u64 offset, u64 bytes,
                     u32 first_lane, u32 lane_bytes) {
   struct watch *w = context->watch;
@@ -168,23 +178,60 @@ INLINE u32 range_in(struct context *context, struct shadow *s, u32 how, u64 offs
   if (at + n > s->count) return 1;
   struct window v = window_of(s, record_of(w, context, s, how, first_lane));
   u32 step = lane_bytes >> s->shift;
-  return s->device ? (u32)buffer_range(w, s, v, how, at, n, step)
-                   : (u32)arena_range(s, v, how, at, n, step);
+#define IN_BUFFER(n) (u32)buffer_range(w, s, v, how, at, n, step)
+#define IN_ARENA(n) (u32)arena_range(s, v, how, at, n, step)
+  return s->device ? FOR_LANES(IN_BUFFER, n) : FOR_LANES(IN_ARENA, n);
+}
+
+// A write of one whole run of a buffer that nobody reads back: what streams of results are.
+// Returns 0 if that is noted; else the records of the granules hold, or it looks like a race.
+INLINE int write_run(struct context *context, struct shadow *s, u32 how, u64 offset,
+                     u32 first_lane, u64 code) {
+  struct watch *w = context->watch;
+  struct window v = window_of(s, record_of(w, context, s, how, first_lane));
+  u64 *run = s->runs + offset / (4 * RUN);
+  __builtin_prefetch(run + AHEAD, 1);
+  u32 *l = lock(w, s->written + offset / 4);
+  int fits = *run != EXPANDED && !suspect(v, *run);
+  if (fits) *run = run_of(v.now, code);
+  unlock(l);
+  return !fits;
+}
+
+INLINE int is_stream(struct watch *w, const struct shadow *s, u32 how, u64 offset, u64 bytes) {
+  int whole = bytes == 4 * RUN && offset % (4 * RUN) == 0 && offset / 4 + RUN <= s->count;
+  return whole && how & HOW_WRITE && !s->has_readers && !w->slow;
+}
+
+static __attribute__((noinline)) u32 range_in_arena(struct context *context, u32 how, u64 offset,
+                                                    u64 bytes, u32 first_lane, u32 lane_bytes) {
+  struct shadow s;
+  if (!arena_shadow(context->watch, &s)) return 0;
+  return range_in(context, &s, how, offset, bytes, first_lane, lane_bytes);
+}
+
+static __attribute__((noinline)) u32 range_in_buffer(struct context *context, u32 how, u64 address,
+                                                     u64 bytes, u32 first_lane, u32 lane_bytes) {
+  struct shadow s;
+  u64 handle = address >> HANDLE_SHIFT, offset = address & OFFSET_MASK;
+  if (!buffer_shadow(context->watch, handle, &s)) return 0;
+  if (how & HOW_WRITE) fetch_data(context->table[handle].host + offset, bytes);
+  u64 code = lane_bytes % 4 ? 0 : step_code(lane_bytes / 4);
+  if (code && is_stream(context->watch, &s, how, offset, bytes) &&
+      !write_run(context, &s, how, offset, first_lane, code))
+    return 0;
+  return range_in(context, &s, how, offset, bytes, first_lane, lane_bytes);
 }
 
 // An access by consecutive lanes, `lane_bytes` each (0: one lane's), to whole granules. Returns 1,
 // without an effect, if something looks like a race: then the lanes are to be looked at one by one.
 u32 assay_watch_range(struct context *context, u32 how, u64 address, u64 bytes, u32 first_lane,
                       u32 lane_bytes) {
-  struct watch *w = context->watch;
-  struct shadow s;
-  u64 handle = address >> HANDLE_SHIFT, offset = address & OFFSET_MASK;
-  if (handle == THREADGROUP_HANDLE) {
-    if (!arena_shadow(w, &s)) return 0;
-    return range_in(context, &s, how, offset, bytes, first_lane, lane_bytes);
-  }
-  if (!buffer_shadow(w, handle, &s)) return 0;
-  return range_in(context, &s, how, offset, bytes, first_lane, lane_bytes);
+  u64 handle = address >> HANDLE_SHIFT;
+  if (handle == THREADGROUP_HANDLE)
+    return range_in_arena(context, how, address & OFFSET_MASK, bytes, first_lane, lane_bytes);
+  if (!has_shadow(context->watch, handle)) return 0;
+  return range_in_buffer(context, how, address, bytes, first_lane, lane_bytes);
 }
 
 // Two reads of one granule of threadgroup memory each, the second by lanes from `other_lane` on:

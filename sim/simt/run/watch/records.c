@@ -97,8 +97,13 @@ INLINE int arena_shadow(struct watch *w, struct shadow *s) {
   return w->arena_written != 0;
 }
 
+// Buffers that a dispatch only reads have none.
+INLINE int has_shadow(struct watch *w, u64 handle) {
+  return handle >= FIRST_BUFFER_HANDLE && handle < TABLE_ENTRIES && w->buffers[handle].written;
+}
+
 INLINE int buffer_shadow(struct watch *w, u64 handle, struct shadow *s) {
-  if (handle < FIRST_BUFFER_HANDLE || handle >= TABLE_ENTRIES) return 0;
+  if (!has_shadow(w, handle)) return 0;
   struct buffer *b = &w->buffers[handle];
   s->written = b->written;
   s->read = b->read;
@@ -114,7 +119,7 @@ INLINE int buffer_shadow(struct watch *w, u64 handle, struct shadow *s) {
   s->device = 1;
   s->has_readers = b->has_readers != 0;
   s->ordered = w->device_fenced;
-  return b->written != 0;
+  return 1;
 }
 
 static inline int find_shadow(struct watch *w, u64 address, struct shadow *s) {

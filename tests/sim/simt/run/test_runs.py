@@ -8,7 +8,7 @@ import pytest
 
 from assay.sim.check import layout as k
 from assay.sim.check.shadow import Shadows
-from assay.sim.simt.ir.context import FIRST_BUFFER_HANDLE, HANDLE_SHIFT, Context
+from assay.sim.simt.ir.context import FIRST_BUFFER_HANDLE, HANDLE_SHIFT, Context, TableEntry
 from assay.sim.simt.run.watch_code import load_watch
 
 # As records.c has them.
@@ -73,6 +73,11 @@ class Watched:
         ctypes.cast(
             ctypes.addressof(self.context) + Context.watch.offset, ctypes.POINTER(ctypes.c_uint64)
         )[0] = ctypes.addressof(self.watch)
+        self.table = (TableEntry * (HANDLE + 1))()
+        self.data = np.zeros(4 * GRANULES, np.uint8)  # which stores are about to change
+        self.table[HANDLE].host = self.data.ctypes.data
+        self.table[HANDLE].size = self.data.nbytes
+        self.context.table = ctypes.addressof(self.table)
         self.call = CALL(load_watch().address("assay_watch_range"))
 
     def place(self, group: int, epoch: int, covered: int, simdgroup: int) -> int:
