@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.sim.simt.ir.llvm_types import bits
-from assay.sim.simt.ir.nodes import Instruction
-from assay.sim.simt.ir.operations.control import PHI
-from assay.sim.simt.ir.operations.conversions import TRUNC
+from assay.sim.simt.ir.nodes import Constant, Instruction, Value
+from assay.sim.simt.ir.operations.control import PHI, SELECT
+from assay.sim.simt.ir.operations.conversions import SEXT, TRUNC
 
 from .conditions import both, negation
 from .counts import Count
@@ -91,6 +91,7 @@ class Ranges:
         if self._proved(value, reading, lambda: self._in_range(value, reading)):
             return True
         is_taken = self._lenient and not self._open and not _is_part(value)
+        is_taken = is_taken and not (reading == "unsigned" and _chooses_negative(value))
         if is_taken and self._can_hold(value, reading):
             self.taken[value] = None
             return True
@@ -235,8 +236,27 @@ class Ranges:
         return common is not None and self._refuted(values, [common.value != 0, path])
 
 
+def _chooses_negative(value: Value, seen: frozenset[Value] = frozenset()) -> bool:
+    """Whether a choice gives a number that has its highest bit, and for which nothing wraps."""
+    if isinstance(value, Constant):
+        return bool((value.number or 0) >> (bits(value.type) - 1))
+    if not isinstance(value, Instruction) or value in seen:
+        return False
+    if value.operation is SEXT:
+        return value.operands[0].type == "i1"
+    if value.operation not in (SELECT, PHI):
+        return False
+    chosen = value.operands[1:] if value.operation is SELECT else value.operands
+    return any(_chooses_negative(each, seen | {value}) for each in chosen)
+
+
 def _is_part(value: Instruction) -> bool:
-    """Whether some bits of a number are meant, as by `x % 2`, rather than all of an index."""
+    """Whether some bits of a number are meant, as by `x % 2`, rather than all of an index.
+
+    One bit by its sign is -1 or 0, whatever it is.
+    """
+    if value.type == "i1":
+        return True
     return value.operation is TRUNC and bits(value.type) < _INDEX
 
 

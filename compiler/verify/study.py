@@ -126,7 +126,7 @@ class Study:
             is_one_of_many=self.many,
             is_ragged=self.kernel.is_ragged,
         )
-        return Values(self.kernel, place, self.facts, self.ranges, is_supposed=self.many)
+        return Values(self.kernel, place, self.facts, self.ranges)
 
     def holds(self, path: Expression, condition: Expression) -> bool:
         """Whether a condition is proved where a path was taken."""

@@ -62,8 +62,6 @@ class Values:
         thread: which thread.
         facts: takes what is known of symbols.
         ranges: tells which values surely do not wrap.
-        is_supposed: whether the thread may not come to where its values are asked for, so that
-            nothing may be known of them that rests on it.
     """
 
     def __init__(
@@ -72,11 +70,8 @@ class Values:
         thread: Positions,
         facts: Facts,
         ranges: Ranges,
-        *,
-        is_supposed: bool = False,
     ) -> None:
         self.kernel = kernel
-        self.is_supposed = is_supposed
         self.thread = thread
         self.facts = facts
         self.ranges = ranges
@@ -353,9 +348,8 @@ class Values:
             for source in phi.block.predecessors
         ]
         taken = [both(edge, symbol == term.value) for edge, term in zip(edges, terms, strict=True)]
-        if self.is_supposed:
-            taken.append(negation(one_of(*edges)))
-        self.facts.state(symbol, one_of(*taken))
+        # Another merge may choose this value, or not: then the thread need not come here.
+        self.facts.state(symbol, one_of(*taken, negation(one_of(*edges))))
         return replace(joined(*terms), value=symbol)
 
     def _chosen(self, phi: Instruction, counts: Counts) -> Term | None:

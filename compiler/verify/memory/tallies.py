@@ -98,8 +98,7 @@ def _at_least(
     values, _, counts = mine
     others, _, other_counts = theirs
     last = values.counts_at(loop.header, counts)
-    # Of an iteration that there may not be, nothing is taken to be known.
-    supposed = Values(values.kernel, values.thread, values.facts, values.ranges, is_supposed=True)
+    supposed = Values(values.kernel, values.thread, values.facts, values.ranges)
     numbers = [values.facts.number_of(each) for each in (phi, inside, outside)]
     name = ".".join(map(str, ["tally", *numbers, values.thread.name]))
     some = Count(name)

@@ -97,6 +97,16 @@ def test_a_store_that_changes_nothing_is_a_store() -> None:
     assert contradictions(drawn(261), "drawn 261", 0, optimised=True) == []
 
 
+def test_what_a_merge_gives_is_known_only_of_threads_that_come_there() -> None:
+    # A later merge chooses it for one thread; all others have another value.
+    assert contradictions(drawn(8116), "drawn 8116", 8116) == []
+
+
+def test_a_chosen_number_with_its_highest_bit_is_not_taken_not_to_wrap() -> None:
+    # 4294967295 as an index: LLVM makes it of a bit, by its sign.
+    assert contradictions(drawn(7022), "drawn 7022", 7022) == []
+
+
 # -- what launches show ---------------------------------------------------------------------------
 
 _MINE = ("put", 1, 0, 4, ("t",), ("t",), "i32")
