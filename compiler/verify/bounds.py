@@ -11,6 +11,7 @@ from assay.sim.simt.ir.nodes import (
     Instruction,
     PrivateRoot,
     Root,
+    ThreadgroupArenaRoot,
     ThreadgroupParameterRoot,
     ThreadgroupRoot,
 )
@@ -23,6 +24,7 @@ from .study import Study
 from .terms import Expression
 
 ABOUT = "bounds"
+_ARRAY = "which threadgroup array it accesses is not known"
 _POINTER = "it accesses memory through a pointer whose target is not known"
 
 
@@ -40,6 +42,9 @@ def within_bounds(study: Study, lengths: Mapping[str, Expression]) -> Answer:
     for access in study.kernel.accesses():
         if _may_leave(access, lengths):
             obstacles.append(Obstacle(why=_POINTER, site=access.site))
+            continue
+        if isinstance(access.root, ThreadgroupArenaRoot) and study.meant(access):
+            obstacles.append(Obstacle(why=_ARRAY, site=access.site))
             continue
         size = _size(access.root, lengths)
         enough = study.effort.is_enough(examples, obstacles)

@@ -15,6 +15,7 @@ from assay.sim.simt.ir.llvm_types import bits
 from assay.sim.simt.ir.nodes import Constant, Instruction, Value
 from assay.sim.simt.ir.operations.control import PHI, SELECT
 from assay.sim.simt.ir.operations.conversions import SEXT, TRUNC
+from assay.sim.simt.ir.operations.integers import ADD
 
 from .conditions import both, negation
 from .counts import Count
@@ -86,12 +87,16 @@ class Ranges:
         self._meanwhile: dict[Any, tuple[Any, set[_Lemma]]] = {}
         self._any: Values | None = None
 
-    def holds(self, value: Instruction, reading: Reading) -> bool:
-        """Whether what a value's term is surely lies in its type, read so, whenever it is made."""
+    def holds(self, value: Instruction, reading: Reading, *, is_compared: bool = False) -> bool:
+        """Whether what a value's term is surely lies in its type, read so, whenever it is made.
+
+        What is compared may be a check of a range that LLVM made of two: it wraps on purpose.
+        """
         if self._proved(value, reading, lambda: self._in_range(value, reading)):
             return True
         is_taken = self._lenient and not self._open and not _is_part(value)
-        is_taken = is_taken and not (reading == "unsigned" and _chooses_negative(value))
+        if reading == "unsigned":
+            is_taken &= not _chooses_negative(value) and not (is_compared and _is_moved(value))
         if is_taken and self._can_hold(value, reading):
             self.taken[value] = None
             return True
@@ -248,6 +253,13 @@ def _chooses_negative(value: Value, seen: frozenset[Value] = frozenset()) -> boo
         return False
     chosen = value.operands[1:] if value.operation is SELECT else value.operands
     return any(_chooses_negative(each, seen | {value}) for each in chosen)
+
+
+def _is_moved(value: Instruction) -> bool:
+    """Whether a value is another one less a constant."""
+    return value.operation is ADD and any(
+        isinstance(each, Constant) and _chooses_negative(each) for each in value.operands
+    )
 
 
 def _is_part(value: Instruction) -> bool:

@@ -121,7 +121,7 @@ class Values:
             if operands[0].type == "i1":
                 return self._compared_bits(value, counts)
             reading = reading_of_comparison(value.predicate)
-            left, right = (self.read(each, counts, reading) for each in operands)
+            left, right = (self.read(each, counts, reading, is_compared=True) for each in operands)
             return compare(value.predicate, left, right)
         if value.operation in (AND, OR, XOR):
             join = {AND: both, OR: one_of, XOR: differ}[value.operation]
@@ -143,7 +143,9 @@ class Values:
     def _one_bit(self, value: Value, counts: Counts) -> Expression:
         return self.read(value, counts, "unsigned").value == 1
 
-    def read(self, value: Value, counts: Counts, reading: Reading) -> Term:
+    def read(
+        self, value: Value, counts: Counts, reading: Reading, *, is_compared: bool = False
+    ) -> Term:
         """A value as an operation reads it; without a remainder where it is known not to wrap."""
         term = self.term(value, counts)
         width = bits(value.type)
@@ -152,7 +154,7 @@ class Values:
         least, most = bounds_of(width, reading)
         if term.lies_in(least, most) or not isinstance(value, Instruction):
             return read(term, width, reading)
-        if self.ranges.holds(value, reading):
+        if self.ranges.holds(value, reading, is_compared=is_compared):
             return clamped(term, least, most)
         return read(term, width, reading)
 

@@ -24,6 +24,7 @@ from .random_kernels import RandomKernel, Sizes, Tree, drawn
 from .schedules import PROVED, depends_on_schedule
 from .soak import GENERATORS, noted, run, summary
 from .unsound import UNSOUND, unsound
+from .wide_kernels import wide
 
 SMALL = {
     "wide": range(6),
@@ -105,6 +106,16 @@ def test_what_a_merge_gives_is_known_only_of_threads_that_come_there() -> None:
 def test_a_chosen_number_with_its_highest_bit_is_not_taken_not_to_wrap() -> None:
     # 4294967295 as an index: LLVM makes it of a bit, by its sign.
     assert contradictions(drawn(7022), "drawn 7022", 7022) == []
+
+
+def test_a_check_of_a_range_that_llvm_made_may_wrap() -> None:
+    # `31 < 2 + t` becomes `t - 30` compared: who takes that not to wrap leaves out half of them.
+    assert contradictions(wide(29140), "wide 29140", 29140) == []
+
+
+def test_an_access_to_one_of_two_arrays_is_not_proved_to_stay_within_it() -> None:
+    # LLVM merges the loads of two branches.
+    assert contradictions(drawn(11085), "drawn 11085", 11085, optimised=True) == []
 
 
 # -- what launches show ---------------------------------------------------------------------------
