@@ -50,7 +50,7 @@ def _lock_step() -> list[Patch]:
 
 
 def _never_wraps() -> list[Patch]:
-    return [(ranges.Ranges, "holds", lambda self, value, reading: True)]
+    return [(ranges.Ranges, "holds", lambda self, value, reading, **named: True)]
 
 
 def _once_each() -> list[Patch]:
