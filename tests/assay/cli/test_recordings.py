@@ -82,12 +82,21 @@ commands.waitUntilCompleted()
     script.write_text(SCRIPT.replace("sys.exit(int(sys.argv[2]))", waits))
     file = tmp_path / "a.assay-recording"
     command = ["assay", "record", str(script), "--device", "emulated", "-o", str(file), "--", "3"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # What a shell starts in the background ignores interrupts, and so does all it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:
         assert process.stdout is not None and process.stderr is not None
-        assert process.stdout.readline() == b"21.0\n"
-        assert process.stdout.readline() == b"waits\n"
-        process.send_signal(sent)
-        assert process.wait(60) == code
+        try:
+            assert process.stdout.readline() == b"21.0\n"
+            assert process.stdout.readline() == b"waits\n"
+            process.send_signal(sent)
+            assert process.wait(60) == code
+        finally:
+            process.kill()
         assert "1 dispatch, " in process.stderr.read().decode()
     with Recording(file) as recording:
         assert len(list(recording.dispatches())) == 1
