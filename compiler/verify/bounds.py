@@ -17,15 +17,20 @@ from assay.sim.simt.ir.nodes import (
 )
 
 from .accesses import action, length
-from .answers import Answer, Counterexample, Obstacle, answer
+from .answers import (
+    UNKNOWN_ARRAY,
+    UNKNOWN_TARGET,
+    Answer,
+    Counterexample,
+    Obstacle,
+    answer,
+)
 from .conditions import both, negation
 from .memory.pointers import PointedRoot, buffers_behind
 from .study import Study
 from .terms import Expression
 
 ABOUT = "bounds"
-_ARRAY = "which threadgroup array it accesses is not known"
-_POINTER = "it accesses memory through a pointer whose target is not known"
 
 
 def within_bounds(study: Study, lengths: Mapping[str, Expression]) -> Answer:
@@ -41,10 +46,10 @@ def within_bounds(study: Study, lengths: Mapping[str, Expression]) -> Answer:
     obstacles: list[Obstacle] = []
     for access in study.kernel.accesses():
         if _may_leave(access, lengths):
-            obstacles.append(Obstacle(why=_POINTER, site=access.site))
+            obstacles.append(Obstacle(why=UNKNOWN_TARGET, site=access.site))
             continue
         if isinstance(access.root, ThreadgroupArenaRoot) and study.meant(access):
-            obstacles.append(Obstacle(why=_ARRAY, site=access.site))
+            obstacles.append(Obstacle(why=UNKNOWN_ARRAY, site=access.site))
             continue
         size = _size(access.root, lengths)
         enough = study.effort.is_enough(examples, obstacles)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from assay.sim.simt.ir.nodes import AddressRoot, Block, BufferRoot, Instruction
+from assay.sim.simt.ir.nodes import AddressRoot, Block, BufferRoot, Instruction, block_of
 from assay.sim.simt.ir.operations.memory import LOAD
 
 from .conditions import both, negation, one_of
@@ -109,7 +109,7 @@ class Contents:
     ) -> _Key:
         numbers, places, holds = [], [], []
         for of, load in zip(distinct.of, loads, strict=True):
-            here = values.counts_at(_block(load), counts)
+            here = values.counts_at(block_of(load), counts)
             at = values.read(load.operands[0], here, "signed")
             size = of.width // 8
             numbers.append(values.term(load, here).value)
@@ -160,8 +160,8 @@ def _reads(load: Instruction, of: Scalar) -> bool:
 
 def _reads_before(kernel: Kernel, access: Instruction, of: Scalar) -> Iterator[Instruction]:
     """Numbers of a buffer that a thread surely reads before an access, in the same iterations."""
-    around = kernel.around(_block(access))
-    walk: Block | None = _block(access)
+    around = kernel.around(block_of(access))
+    walk: Block | None = block_of(access)
     while walk is not None:
         if all(loop in around for loop in kernel.around(walk)):
             for each in walk.body:
@@ -170,8 +170,3 @@ def _reads_before(kernel: Kernel, access: Instruction, of: Scalar) -> Iterator[I
                 if each.operation is LOAD and each.components == 1 and _reads(each, of):
                     yield each
         walk = kernel.cfg.dominator[walk]
-
-
-def _block(instruction: Instruction) -> Block:
-    assert instruction.block is not None
-    return instruction.block

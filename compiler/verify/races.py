@@ -21,7 +21,14 @@ from assay.sim.simt.ir.operations.marks import ACCESS_KIND
 from assay.sim.simt.ir.operations.memory import STORE
 
 from .accesses import action, address, length
-from .answers import Answer, Counterexample, Obstacle, answer
+from .answers import (
+    UNKNOWN_ARRAY,
+    UNKNOWN_TARGET,
+    Answer,
+    Counterexample,
+    Obstacle,
+    answer,
+)
 from .conditions import both, one_of
 from .copies import Copies, copies_of, kind_of
 from .counts import Counts
@@ -148,10 +155,11 @@ def unknown_arrays(kernel: Kernel) -> list[Obstacle]:
     """Accesses to threadgroup memory of which it is not known which array it is."""
     has_parameter = any(isinstance(x.root, ThreadgroupParameterRoot) for x in kernel.accesses())
     found = [*_through_pointers(kernel, _THREADGROUP_SPACES), *_not_followed(kernel)]
-    for access in kernel.accesses():
-        if isinstance(access.root, ThreadgroupArenaRoot) and has_parameter:
-            why = "which threadgroup array it accesses is not known"
-            found.append(Obstacle(why=why, site=access.site))
+    found += [
+        Obstacle(why=UNKNOWN_ARRAY, site=access.site)
+        for access in kernel.accesses()
+        if isinstance(access.root, ThreadgroupArenaRoot) and has_parameter
+    ]
     return found
 
 
@@ -171,9 +179,8 @@ def _not_followed(kernel: Kernel) -> Iterator[Obstacle]:
 
 
 def _through_pointers(kernel: Kernel, spaces: tuple[int, ...]) -> list[Obstacle]:
-    why = "it accesses memory through a pointer whose target is not known"
     return [
-        Obstacle(why=why, site=access.site)
+        Obstacle(why=UNKNOWN_TARGET, site=access.site)
         for access in kernel.accesses()
         if isinstance(access.root, AddressRoot)
         and access.root.space in spaces

@@ -95,8 +95,8 @@ class Ranges:
         if self._proved(value, reading, lambda: self._in_range(value, reading)):
             return True
         is_taken = self._lenient and not self._open and not _is_part(value)
-        if reading == "unsigned":
-            is_taken &= not _chooses_negative(value) and not (is_compared and _is_moved(value))
+        if is_taken and reading == "unsigned":
+            is_taken = not (_chooses_negative(value) or (is_compared and _is_moved(value)))
         if is_taken and self._can_hold(value, reading):
             self.taken[value] = None
             return True
@@ -241,24 +241,35 @@ class Ranges:
         return common is not None and self._refuted(values, [common.value != 0, path])
 
 
-def _chooses_negative(value: Value, seen: frozenset[Value] = frozenset()) -> bool:
+def _chooses_negative(value: Instruction) -> bool:
     """Whether a choice gives a number that has its highest bit, and for which nothing wraps."""
+    work: list[Value] = [value]
+    seen: set[Value] = set()
+    while work:
+        each = work.pop()
+        if _is_negative(each):
+            return True
+        if not isinstance(each, Instruction) or each in seen:
+            continue
+        seen.add(each)
+        if each.operation in (SELECT, PHI):
+            work += each.operands[1:] if each.operation is SELECT else each.operands
+    return False
+
+
+def _is_negative(value: Value) -> bool:
+    """Whether a number has its highest bit as it stands, or may be a bit by its sign."""
     if isinstance(value, Constant):
         return bool((value.number or 0) >> (bits(value.type) - 1))
-    if not isinstance(value, Instruction) or value in seen:
+    if not isinstance(value, Instruction) or value.operation is not SEXT:
         return False
-    if value.operation is SEXT:
-        return value.operands[0].type == "i1"
-    if value.operation not in (SELECT, PHI):
-        return False
-    chosen = value.operands[1:] if value.operation is SELECT else value.operands
-    return any(_chooses_negative(each, seen | {value}) for each in chosen)
+    return value.operands[0].type == "i1"
 
 
 def _is_moved(value: Instruction) -> bool:
     """Whether a value is another one less a constant."""
     return value.operation is ADD and any(
-        isinstance(each, Constant) and _chooses_negative(each) for each in value.operands
+        isinstance(each, Constant) and _is_negative(each) for each in value.operands
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, AddressRoot, Block, Instruction
+from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, AddressRoot, Block, Instruction, block_of
 from assay.sim.simt.ir.operations.memory import LOAD
 
 from ..accesses import address
@@ -37,7 +37,7 @@ def same_reads(values: Values, access: Instruction, counts: Counts) -> list[Expr
     reads = list(itertools.islice(_reads_before(kernel, access), _MOST_READS))
     for one, other in itertools.combinations(reads, 2):
         if _find_the_same(kernel, one, other):
-            here = [values.counts_at(_block(each), counts) for each in (one, other)]
+            here = [values.counts_at(block_of(each), counts) for each in (one, other)]
             places = [
                 address(values, each, at).value for each, at in zip((one, other), here, strict=True)
             ]
@@ -51,8 +51,8 @@ def same_reads(values: Values, access: Instruction, counts: Counts) -> list[Expr
 
 def _reads_before(kernel: Kernel, access: Instruction) -> Iterator[Instruction]:
     """Integers that a thread surely reads before an access, in the same iterations, in order."""
-    around = kernel.around(_block(access))
-    for block in _above(kernel, _block(access)):
+    around = kernel.around(block_of(access))
+    for block in _above(kernel, block_of(access)):
         if not all(loop in around for loop in kernel.around(block)):
             continue
         for each in block.body:
@@ -81,7 +81,7 @@ def _find_the_same(kernel: Kernel, one: Instruction, other: Instruction) -> bool
     """
     if one.root != other.root or one.type != other.type:
         return False
-    first, last = _block(one), _block(other)
+    first, last = block_of(one), block_of(other)
     if kernel.around(first) != kernel.around(last):
         return False
     index = kernel.cfg.index
@@ -104,8 +104,3 @@ def _may_write(instruction: Instruction) -> bool:
     into = instruction.root
     is_shared = into is None or isinstance(into, (AddressRoot, *THREADGROUP_ROOTS))
     return instruction.operation.writes_memory and is_shared
-
-
-def _block(instruction: Instruction) -> Block:
-    assert instruction.block is not None
-    return instruction.block

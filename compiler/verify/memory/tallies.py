@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from assay.sim.simt.ir.cfg import Loop
 from assay.sim.simt.ir.llvm_types import bits
-from assay.sim.simt.ir.nodes import Block, Constant, Instruction, Value
+from assay.sim.simt.ir.nodes import Block, Constant, Instruction, Value, block_of
 from assay.sim.simt.ir.operations.conversions import ZEXT
 from assay.sim.simt.ir.operations.integers import ADD
 from assay.sim.simt.ir.operations.memory import LOAD
@@ -46,7 +46,7 @@ def _tallied(mine: _Come, theirs: _Come) -> Iterator[Expression]:
             continue
         for phi, one in _tallies(loop):
             for inside in _reads(kernel, loop.blocks):
-                if kernel.cfg.innermost[_block(inside)] is not loop:
+                if kernel.cfg.innermost[block_of(inside)] is not loop:
                     continue
                 for outside in _reads(kernel, _above(kernel, theirs[1])):
                     if outside.root == inside.root and outside.element == inside.element:
@@ -62,9 +62,9 @@ def _was_gone_through(kernel: Kernel, loop: Loop, access: Instruction) -> bool:
     around = kernel.around(loop.header)
     return (
         loop.header in _above(kernel, access)
-        and _block(access) not in loop.blocks
+        and block_of(access) not in loop.blocks
         and around[-1] is loop
-        and all(each in kernel.around(_block(access)) for each in around[:-1])
+        and all(each in kernel.around(block_of(access)) for each in around[:-1])
     )
 
 
@@ -98,21 +98,20 @@ def _at_least(
     values, _, counts = mine
     others, _, other_counts = theirs
     last = values.counts_at(loop.header, counts)
-    supposed = Values(values.kernel, values.thread, values.facts, values.ranges)
     numbers = [values.facts.number_of(each) for each in (phi, inside, outside)]
     name = ".".join(map(str, ["tally", *numbers, values.thread.name]))
     some = Count(name)
     first, second = (
-        address(supposed, inside, {**last, loop: Count(offset=at)}).value for at in (0, 1)
+        address(values, inside, {**last, loop: Count(offset=at)}).value for at in (0, 1)
     )
     step = _number(second - first)
     if step is None or step <= 0:
         return None
-    place = address(others, outside, others.counts_at(_block(outside), other_counts)).value
+    place = address(others, outside, others.counts_at(block_of(outside), other_counts)).value
     far = place - first
     which, total = quotient(far, step), values.term(phi, last)
     values.facts.state_all(some.free, some.facts)
-    was_added = supposed.condition(bit, {**last, loop: some})
+    was_added = values.condition(bit, {**last, loop: some})
     count = last[loop].term.value
     is_there = both(far >= 0, far % step == 0, which < count, count < 1 << bits(phi.type))
     known = both(some.free == which, one_of(negation(was_added), total.value >= 1))
@@ -143,13 +142,8 @@ def _reads(
 def _above(kernel: Kernel, access: Instruction) -> list[Block]:
     """The blocks that all ways to an access lead through."""
     found: list[Block] = []
-    walk: Block | None = _block(access)
+    walk: Block | None = block_of(access)
     while walk is not None:
         found.append(walk)
         walk = kernel.cfg.dominator[walk]
     return found
-
-
-def _block(instruction: Instruction) -> Block:
-    assert instruction.block is not None
-    return instruction.block

@@ -280,6 +280,12 @@ class Function:
             yield from block.instructions()
 
 
+def block_of(instruction: Instruction) -> Block:
+    """The block of an instruction that is in one."""
+    assert instruction.block is not None
+    return instruction.block
+
+
 def is_private(root: Root | None) -> bool:
     """Whether a root is a thread's own memory, or the shadow of that."""
     return isinstance(root.of if isinstance(root, ShadowRoot) else root, PRIVATE_ROOTS)
