@@ -23,8 +23,9 @@ from assay.sim.simt.ir.nodes import (
     is_private,
 )
 from assay.sim.simt.ir.operations.control import PHI
-from assay.sim.simt.ir.operations.conversions import TRUNC, ZEXT
-from assay.sim.simt.ir.operations.integers import ADD, AND, LSHR, MUL, OR, SHL
+from assay.sim.simt.ir.operations.conversions import SEXT, TRUNC, ZEXT
+from assay.sim.simt.ir.operations.functions import COPY_EVENT
+from assay.sim.simt.ir.operations.integers import ADD, OR, SHL
 from assay.sim.simt.ir.operations.marks import ACCESS_KIND
 from assay.sim.simt.ir.operations.memory import LOAD, STORE
 
@@ -38,7 +39,7 @@ _NOT_FOLLOWED = "asynchronous copies are not followed"
 _LONG = "a copy that goes on behind a barrier is not followed"
 _EVENT = 8  # bytes of an event
 _MOST_TURNS = 64  # of a loop that waits for several copies
-_HASHED = (ADD, AND, LSHR, MUL, OR, SHL)
+_RESIZED = (SEXT, TRUNC, ZEXT)
 _Slot = tuple[Root, int]
 
 
@@ -126,17 +127,15 @@ def _copy(begin: Instruction) -> Copy | None:
     return Copy(begin, ends.pop(), frozenset(accesses))
 
 
-def _address(value: Value) -> tuple[Root | None, Value | None] | None:
-    """The place that a copy's number is made from: memory, and an offset in it."""
-    while isinstance(value, Instruction):
-        is_by_number = isinstance(value.operands[-1], Constant) if value.operands else False
-        if value.operation in (TRUNC, ZEXT) or (value.operation in _HASHED and is_by_number):
-            value = value.operands[0]
-        elif value.operation is ADD and isinstance(value.operands[0], Instruction):
-            base = value.operands[0]
-            return (base.root, value.operands[1]) if base.operation.has_root else None
-        else:
-            return (value.root, None) if value.operation.has_root else None
+def _event_of(copy: Copy) -> Instruction | None:
+    """The event that a copy gives, right behind its end; None if there is none."""
+    assert copy.end.block is not None
+    body = copy.end.block.body
+    for each in body[body.index(copy.end) + 1 :]:
+        if each.operation is COPY_EVENT:
+            return each
+        if each.operation is ACCESS_KIND:
+            return None
     return None
 
 
@@ -162,7 +161,7 @@ class _Walk:
         self._study = study
         self._kernel: Kernel = study.kernel
         self._copy = copy
-        self._number = _address(copy.begin.operands[0])
+        self._event = _event_of(copy)
         block = copy.end.block
         assert block is not None
         self._counts = study.a.counts_at(block, {})
@@ -172,11 +171,10 @@ class _Walk:
         """Whether the copy surely ends before the next barrier; notes what happens meanwhile."""
         block = self._copy.end.block
         assert block is not None
-        if self._number is None:
+        if self._event is None:
             return False
-        # The mark stands for the copy's number, while the copy's own iteration lasts.
         begin = block.body.index(self._copy.end) + 1
-        work = [_State(block, begin, frozenset([self._copy.end]), is_later=False)]
+        work = [_State(block, begin, frozenset([self._event]), is_later=False)]
         seen: set[_State] = set()
         while work:
             state = work.pop()
@@ -196,24 +194,18 @@ class _Walk:
         events = set(state.events)
         for each in state.block.body[state.at :]:
             if each.operation is ACCESS_KIND and kind_of(each) == layout.KIND_COPIED:
-                is_same = not state.is_later and _address(each.operands[0]) == self._number
-                if is_same or _event(each) in events:
+                if _event(each) in events:
                     return None
                 continue
             if is_private(each.root) and each.operation in (STORE, LOAD):
                 _follow(each, events)
-            elif self._is_event(each, state) or _derived(each, events):
+            elif _derived(each, events) or (each is self._event and not state.is_later):
                 events.add(each)
             else:
                 events.discard(each)
             if each.operation.accesses_memory:
                 self._copy.meanwhile.add(each)
         return frozenset(events)
-
-    def _is_event(self, value: Instruction, state: _State) -> bool:
-        """Whether a value is the event that the copy gives, right behind it."""
-        is_behind = state.at > 0 and state.block is self._copy.end.block
-        return is_behind and value.operation is ADD and _address(value) == self._number
 
     def _following(self, state: _State, events: frozenset[Value | _Slot]) -> Iterator[_State]:
         around = self._kernel.around(state.block)
@@ -228,7 +220,7 @@ class _Walk:
             if self._waits(state.block, target, events):
                 continue
             handed = _handed(state.block, target, events)
-            yield _State(target, 0, handed - {self._copy.end} if is_later else handed, is_later)
+            yield _State(target, 0, handed - {self._event} if is_later else handed, is_later)
 
     def _waits(self, block: Block, target: Block, events: frozenset[Value | _Slot]) -> bool:
         """Whether a loop that waits for several copies is left, of which this is one."""
@@ -253,8 +245,6 @@ class _Walk:
                 return
             event = _event(marks[0])
             yield event
-            if _address(marks[0].operands[0]) == self._number:
-                yield self._copy.end
             if isinstance(event, Instruction) and is_private(event.root):
                 at = values.read(event.operands[0], counts, "signed").constant
                 if at is not None and event.root is not None:
@@ -264,13 +254,13 @@ class _Walk:
 def _event(wait: Instruction) -> Value:
     """The event that somebody waits for."""
     value = wait.operands[0]
-    while isinstance(value, Instruction) and value.operation in (OR, SHL, TRUNC, ZEXT):
+    while isinstance(value, Instruction) and value.operation in (OR, SHL, *_RESIZED):
         value = value.operands[0]
     return value
 
 
 def _derived(value: Instruction, events: set[Value | _Slot]) -> bool:
-    return value.operation in (ZEXT, TRUNC) and value.operands[0] in events
+    return value.operation in _RESIZED and value.operands[0] in events
 
 
 def _follow(access: Instruction, events: set[Value | _Slot]) -> None:

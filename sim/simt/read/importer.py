@@ -27,7 +27,7 @@ from .hidden_arguments import bind_hidden_arguments
 from .llvm_records import IRSyntaxError
 from .llvm_text import read_module
 from .lower import lower
-from .math_marks import mark_math, unroll_all, unroll_no_more
+from .math_marks import mark_events, mark_math, unroll_all, unroll_no_more
 from .roots import Parameter
 from .rows import mark_rows
 from .sites import complete_sites
@@ -260,7 +260,7 @@ def _marked(text: str, marks: frozenset[str]) -> str:
     if "math" in marks:
         text = mark_math(text)
     if "lanes" in marks:
-        text = keep_all_stores(text)
+        text = mark_events(keep_all_stores(text))
     if "race" not in marks:
         text = forget_kinds(text)
     return text if marks & {"uniform", "shuffle", "bounds"} else forget_uniform(text)

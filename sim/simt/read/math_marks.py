@@ -11,9 +11,11 @@ in a loop, are marked by functions of the same kind that do nothing.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from ..ir.operations import positions as p
-from ..ir.operations.functions import COPIES, PRECISE, PREFIX
+from ..ir.operations.functions import COPIES, COPY_EVENT, PRECISE, PREFIX
+from ..ir.operations.operation import Operation
 from ..ir.operations.table import OPERATIONS
 
 _CALL = re.compile(
@@ -49,17 +51,28 @@ _POSITION_DECLARED = re.compile(
 _LOOP = re.compile(r"^(!(\d+) = distinct !\{!\2(?:, !\d+)*)\}$", re.MULTILINE)
 _NODE = re.compile(r"^!(\d+) = ", re.MULTILINE)
 _FULL = "llvm.loop.unroll.full"
+_PURE = "nounwind willreturn memory(none)"
+_APART = "nounwind willreturn memory(inaccessiblemem: readwrite)"  # calls are never made one
 
 
 def mark_math(text: str) -> str:
     """The unoptimised module `text`, in which calls of such functions are marked."""
+    text = _marked(text, OPERATIONS, _PURE, careful=_is_careful(text))
+    return _POSITION_DECLARED.sub(_speculatable, text)
+
+
+def mark_events(text: str) -> str:
+    """The unoptimised module `text`, in which only events are marked, each of a copy of its own."""
+    return _marked(text, {COPY_EVENT.name: COPY_EVENT}, _APART, careful=False)
+
+
+def _marked(text: str, known: Mapping[str, Operation], attributes: str, *, careful: bool) -> str:
     declared: set[str] = set()
-    careful = _is_careful(text)
 
     def mark(match: re.Match[str]) -> str:
         name = _name(match["name"], int(match["length"]))
         operands = [_OPERAND.match(part) for part in match["operands"].split(", ")]
-        function = OPERATIONS.get(PREFIX + name)
+        function = known.get(PREFIX + name)
         if function is None or not all(operands):
             return match[0]
         mode = PRECISE if function not in COPIES and (careful or match["precise"]) else ""
@@ -67,9 +80,7 @@ def mark_math(text: str) -> str:
         found = [(o["type"], o["value"]) for o in operands if o is not None]
         kinds = [type, *(kind for kind, _ in found)]
         symbol = f"@__assay_{PREFIX}{mode}{name}.{'.'.join(kinds)}"
-        declared.add(
-            f"declare {type} {symbol}({', '.join(kinds)}) nounwind willreturn memory(none)"
-        )
+        declared.add(f"declare {type} {symbol}({', '.join(kinds)}) {attributes}")
         whole = f"{result.replace('%', '%marked.')}.m"
         passed = ", ".join(f"{kind} {value}" for kind, value in [(type, whole.strip()), *found])
         return "\n".join(
@@ -79,8 +90,7 @@ def mark_math(text: str) -> str:
             )
         )
 
-    text = _CALL.sub(mark, text)
-    return "\n".join([_POSITION_DECLARED.sub(_speculatable, text), *sorted(declared)])
+    return "\n".join([_CALL.sub(mark, text), *sorted(declared)])
 
 
 def _is_careful(text: str) -> bool:

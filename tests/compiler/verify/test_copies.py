@@ -101,6 +101,16 @@ def test_a_copy_that_begins_again_before_its_end_is_not_proved() -> None:
         assert _said(again) == "proved"
 
 
+@pytest.mark.parametrize("to", ["64", "0"])
+def test_a_copy_whose_event_another_takes_the_place_of_is_never_waited_for(to: str) -> None:
+    """Their numbers are made from where they write; neither offsets nor events may be confused."""
+    first = Statement("copy", 1, ("0", "0"), 0, 64)
+    second = Statement("copy", 2, (to, "0"), 0, 64)
+    put = Statement("put", 4, ("t", "lane"))
+    assert _said((first, second, _WAIT, put)) != "proved"
+    assert _said((first, _WAIT, second, _WAIT, put)) == "proved"
+
+
 def test_no_launch_contradicts_a_proof_of_random_copies() -> None:
     assert [line for seed in range(25) for line in copy_kernels.contradictions(seed, QUICK)] == []
 

@@ -4,11 +4,12 @@
 #include "simdgroup.h"
 
 namespace metal {
-// What models of machines find again by its name: where a copy begins, what it reads and writes,
-// and the wait for it.
+// What models of machines and proofs find again by its name: where a copy begins, what it reads and
+// writes, its event, and the wait for it.
 struct __op_copy { template <class T> static __ASSAY_FN T call(T x) { return x; } };
 struct __op_copied_from { template <class W> static __ASSAY_FN W call(W x) { return x; } };
 struct __op_copied_to { template <class W> static __ASSAY_FN W call(W x) { return x; } };
+struct __op_copy_event { template <class T> static __ASSAY_FN T call(T x) { return x; } };
 
 // Copies of a simdgroup are told apart by where they write: a copy's event is one of these numbers.
 template <class D>
@@ -47,7 +48,7 @@ struct __copied { ulong to, from; bool inside; };
 template <class D, class S>
 __ASSAY_LANE_FN void* __copy_line(ulong size, ulong align, D to, S from, ulong count) {
   __copy_by_words(to, from, size, align, count, [](ulong i) __attribute__((nodebug)) { return __copied{i, i, true}; });
-  return (void*)ulong(__copy_number(to));
+  return (void*)ulong(__op_copy_event::call(__copy_number(to)));
 }
 // A tile of (columns, rows). What the source tile has not is zero, or with `clamp` its edge.
 template <class D, class S>
@@ -66,7 +67,7 @@ __ASSAY_LANE_FN void* __copy_tile(ulong size, ulong align, D to, ulong to_row, v
     }
     return __copied{row * to_row + column, ulong(y) * from_row + ulong(x), inside || clamp != 0};
   });
-  return (void*)ulong(__copy_number(to));
+  return (void*)ulong(__op_copy_event::call(__copy_number(to)));
 }
 __ASSAY_LANE_FN void __wait_for_copies(int count, void** events) {
   for (int i = 0; i < count; ++i) __assay_access_kind(2 | int(ulong(events[i])) << 8);

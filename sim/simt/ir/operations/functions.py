@@ -39,9 +39,11 @@ ROTATE, MEDIAN3, FMEDIAN3 = (_row(name) for name in ("rotate", "median3", "fmedi
 EXTRACT_BITS, INSERT_BITS = (_row(name) for name in ("extract_bits", "insert_bits"))
 MUL24, MAD24 = (_row(name) for name in ("mul24", "mad24"))
 
-# Of asynchronous copies: where one begins and what waits for it, words that it reads and writes.
+# Of asynchronous copies: where one begins and what waits for it, words that it reads and writes,
+# and the event that it gives.
 COPY, COPIED_FROM, COPIED_TO = (_row(name) for name in ("copy", "copied_from", "copied_to"))
-COPIES = (COPY, COPIED_FROM, COPIED_TO)
+COPY_EVENT = _row("copy_event")
+COPIES = (COPY, COPIED_FROM, COPIED_TO, COPY_EVENT)
 
 FUNCTIONS = tuple(row for row in vars().values() if isinstance(row, Operation))
 """All of them."""
