@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from ..msl.front.clang import TARGET_CPU
+
 _HEAD = re.compile(r"^(?:target (?:datalayout|triple) = .*|source_filename = .*)\n", re.MULTILINE)
 # Apple's sizes and alignments are those of what clang makes of our own functions, which are linked
 # to the module: see `compiler/msl/front/clang.py`. Without a layout LLVM aligns 64 bits to 4 bytes.
@@ -39,6 +41,7 @@ _GROUP_WORDS = re.compile(
     r'|"(?:no-nans|no-infs|no-signed-zeros|unsafe|approx-func)[\w-]*"="\w+"'
     r'|"min-legal-vector-width"="\d+"|"frame-pointer"="\w+"|"stack-protector-buffer-size"="\d+") ?'
 )
+CPU = f'"target-cpu"="{TARGET_CPU}"'
 _NAMED = re.compile(
     r"^!(?:air\.|llvm\.ident|llvm\.module\.flags|llvm\.linker)[\w.]* = .*\n", re.MULTILINE
 )
@@ -55,7 +58,7 @@ def cleaned(text: str) -> str:
     text = _METADATA.sub("", _PROMISES.sub("", text))
     text = _EXTERNAL.sub("", text)
     text = _FAST.sub(_without_licences, text)
-    text = _GROUPS.sub(lambda group: _GROUP_WORDS.sub("", group[0]), text)
+    text = _GROUPS.sub(_for_our_machine, text)
     text = text.replace(_PROGRESS, '!{!"llvm.loop.may_run_forever"}')
     return _LAYOUT + text.replace("@llvm.fmuladd.", "@llvm.fma.")
 
@@ -63,6 +66,12 @@ def cleaned(text: str) -> str:
 def has_places(text: str) -> bool:
     """Whether a module says where in its source its instructions stand."""
     return _DEBUG.search(text) is not None
+
+
+def _for_our_machine(group: re.Match[str]) -> str:
+    """Attributes of a function as clang gives them to ours, so that LLVM weighs both alike."""
+    words = _GROUP_WORDS.sub("", group[0]).removesuffix("}").rstrip()
+    return f"{words} {CPU} }}"
 
 
 def _without_licences(found: re.Match[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from .clean import CPU
 from .container import AirFormatError
 from .metadata import AirArgument
 from .names import vector_parts
@@ -97,7 +98,7 @@ def wrapper(
     return (
         f"define void @{SYMBOL}({', '.join(taken)}) #994 {{\n{body}"
         f"  call void {symbol}({', '.join(passed)})\n  ret void\n}}\n"
-        'attributes #994 = { convergent nounwind "no-builtins" }\n'
+        f'attributes #994 = {{ convergent nounwind "no-builtins" {CPU} }}\n'
     )
 
 

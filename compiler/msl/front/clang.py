@@ -38,10 +38,12 @@ _WARNINGS = (
 # C++23 with clang's SYCL device rules: address spaces are types, and the default one contains all
 # others. The target only fixes sizes and the ABI of structs; the engine makes the machine code.
 _TARGET = "x86_64-unknown-linux-gnu"
+# By which LLVM estimates what instructions cost, as where it decides which loops to unroll.
+TARGET_CPU = "x86-64-v3"
 _DRIVER = (
     "-std=c++23",
     f"--target={_TARGET}",
-    "-march=x86-64-v3",
+    f"-march={TARGET_CPU}",
     "-nostdinc",
     "-fno-exceptions",
     "-fno-threadsafe-statics",

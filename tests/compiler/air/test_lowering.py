@@ -535,6 +535,29 @@ def test_loops_that_are_to_be_unrolled_leave_their_arrays_in_registers() -> None
     assert run(data, "k", [x, np.zeros(1, np.float32)])[1] == x.sum()
 
 
+HALVES = """  br label %around
+
+around:
+  %i = phi i64 [ 0, %0 ], [ %i1, %around ]
+  %from = getelementptr half, ptr addrspace(1) %b0, i64 %i
+  %h = load half, ptr addrspace(1) %from
+  %v = fpext half %h to float
+  %to = getelementptr float, ptr addrspace(1) %b1, i64 %i
+  store float %v, ptr addrspace(1) %to
+  %i1 = add nuw nsw i64 %i, 1
+  %f = icmp eq i64 %i1, 8
+  br i1 %f, label %end, label %around
+
+end:"""
+
+
+def test_short_loops_over_halves_are_unrolled_as_those_of_our_own_compilation_are() -> None:
+    """Where functions name no machine, LLVM takes a conversion of a half for a call."""
+    buffers = (Buffer(name="x", element="half", access="read"), FLOATS[1])
+    program = AirLibrary(library({"k": kernel("k", HALVES, buffers)}), "k").function("k").program()
+    assert len(program.function.blocks) == 1
+
+
 def test_nothing_is_said_about_machines_that_old_compilers_named(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

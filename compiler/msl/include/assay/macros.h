@@ -126,7 +126,11 @@
 #define ATOMIC_VAR_INIT(value) (value)
 #define ATOMIC_FLAG_INIT 0
 // Flags that programs pass on to functions from inside Apple's headers.
+#ifdef __FAST_MATH__
 #define __METAL_MAYBE_FAST_MATH__ 1
+#else
+#define __METAL_MAYBE_FAST_MATH__ 0
+#endif
 #define __METAL_FAST_MATH__ 1
 #define __METAL_PRECISE_MATH__ 0
 #define __METAL_MEMORY_SCOPE_SYSTEM__ 3
