@@ -53,6 +53,7 @@ class Row:
 
 
 SOURCE, NEWER = "our compilation", "a newer AIR"
+TORCH = "our compilation of PyTorch's headers"
 
 
 def tasks(

@@ -22,6 +22,7 @@ from .page import main as page
 from .products import main as products
 from .public import main as public
 from .summary import summary
+from .torch_comparing import main as torch
 from .workers import stored
 
 _SECONDS_OF_ONE = 120.0
@@ -36,6 +37,8 @@ def main(arguments: Sequence[str]) -> int:
         return public(arguments)
     if "--products" in arguments:
         return products(arguments)
+    if "--torch" in arguments:
+        return torch(arguments)
     if "--page" in arguments:
         return page(arguments)
     parser = argparse.ArgumentParser(prog="python -m benchmarks apple", description=__doc__)

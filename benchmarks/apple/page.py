@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .comparing import NEWER, SOURCE, Row
+from .comparing import NEWER, SOURCE, TORCH, Row
 from .import_counts import counts
 from .importing import Import
 from .products import STORED as PRODUCTS
@@ -20,6 +20,11 @@ from .workers import stored
 
 STORED = Path(__file__).with_name("results.json")
 PAGE = Path(__file__).parents[2] / "docs/how-it-works/apples-compiler.md"
+_COMPARISONS = {
+    SOURCE: "MLX: our compilation, AIR 2.6",
+    NEWER: "MLX: AIR 2.6, AIR 2.8",
+    TORCH: "PyTorch: our compilation, AIR 2.6",
+}
 BEGIN, END = "<!-- results.json -->", "<!-- end -->"
 PRODUCTS_BEGIN, PRODUCTS_END = "<!-- products.json -->", "<!-- end of products.json -->"
 
@@ -85,7 +90,7 @@ def results_text(results: Mapping[str, Any]) -> str:
         "| compared | kernels | equal to the bit | timed | within a tenth | not compared |",
         "|---|---|---|---|---|---|",
     ]
-    for against, what in ((SOURCE, "our compilation, AIR 2.6"), (NEWER, "AIR 2.6, AIR 2.8")):
+    for against, what in _COMPARISONS.items():
         row = results["compare"][against]
         lines.append(
             f"| {what} | {row['compared']} | {row['equal']} | {row['timed']} "

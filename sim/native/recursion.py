@@ -21,7 +21,8 @@ _DEFINE = re.compile(
 _RESULT = re.compile(
     r"(void|half|bfloat|float|i\d+|ptr(?: addrspace\(\d+\))?|<[^>]*>|\{.*\}|%\S+) *$"
 )
-_DEBUG = re.compile(r" !dbg !\d+(?= \{$)")
+# What only the first of some functions may have: its place, and that a linker keeps one of many.
+_ITS_OWN = re.compile(r" (?:comdat(?:\([^)]*\))?|!dbg !\d+)(?= (?:[^\n]* )?\{$)")
 _LINKAGE = re.compile(
     r"\b(?:internal|private|weak_odr|linkonce_odr|linkonce|weak|dso_local|hidden|comdat)\b ?"
 )
@@ -73,7 +74,7 @@ def _copy(found: re.Match[str], level: int, around: Set[str]) -> str:
     """The copy of a level; it has no place of its own, since a place has one function."""
     head = f"define internal {_LINKAGE.sub('', found['head'])}@{_level(found['name'], level)}"
     return _calling(
-        f"{head}{_DEBUG.sub('', found['rest'])}\n{found['body']}}}\n", around, level + 1
+        f"{head}{_ITS_OWN.sub('', found['rest'])}\n{found['body']}}}\n", around, level + 1
     )
 
 
@@ -84,4 +85,4 @@ def _end(found: re.Match[str], depth: int) -> str:
     kind = result[1] if result else "void"
     given = "ret void" if kind == "void" else f"ret {kind} zeroinitializer"
     stop = "  %deeper = load volatile i32, ptr addrspace(1) null, align 4\n"
-    return f"{head}{_DEBUG.sub('', found['rest'])}\n{stop}  {given}\n}}\n"
+    return f"{head}{_ITS_OWN.sub('', found['rest'])}\n{stop}  {given}\n}}\n"

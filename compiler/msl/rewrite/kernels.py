@@ -102,7 +102,9 @@ def find_entry_points(
         if is_instantiation or not is_offered:
             continue
         if function.template is not None:
-            templates.setdefault(function.name, function)
+            known = templates.get(function.name)
+            if known is None or (known.body is None and function.body is not None):
+                templates[function.name] = function  # a declaration need not have attributes
         elif function.body is not None:
             given = attributes.within(function.start, function.name_index)
             name = _host_name(given, function)

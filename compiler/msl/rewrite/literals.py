@@ -1,4 +1,7 @@
-"""Number literals of MSL that C++ does not have: `1.0h` is half, `1.0bf` is bfloat."""
+"""Number literals that MSL has otherwise than C++: `1.0h` is half, `1.0bf` bfloat, `1.0` float.
+
+clang can take literals without a suffix for float, but forgets it where templates are instantiated.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,21 @@ _HEXADECIMAL = re.compile(r"(0[xX][\da-fA-F']*\.?[\da-fA-F']*[pP][+-]?\d+)(h|H|b
 _BFLOAT = re.compile(r"((?:\d[\d']*\.?[\d']*|\.\d[\d']*)(?:[eE][+-]?\d+)?)(?:bf|BF)")
 
 
+_PLAIN = re.compile(
+    r"(?:\d[\d']*\.[\d']*|\.\d[\d']*)(?:[eE][+-]?\d+)?|\d[\d']*[eE][+-]?\d+"
+    r"|0[xX][\da-fA-F']*\.?[\da-fA-F']*[pP][+-]?\d+"
+)
+
+
 def rewrite_literals(stream: TokenStream) -> None:
-    """Replace half and bfloat literals by C++ ones of the same value."""
+    """Replace literals by C++ ones of the same type and value."""
     for index, token in enumerate(stream.tokens):
         text = token.text
-        if token.kind != "number" or not text.endswith(("h", "H", "f", "F")):
+        if token.kind != "number":
+            continue
+        if not text.endswith(("h", "H", "f", "F")):
+            if _PLAIN.fullmatch(text):
+                stream.set(index, f"{text}f")
             continue
         if text.startswith(("0x", "0X")):
             _rewrite_hexadecimal(stream, index)

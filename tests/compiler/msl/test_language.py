@@ -117,6 +117,54 @@ def test_bfloat_and_half_literals_may_be_hexadecimal() -> None:
     assert out.tolist() == [0.1875, 16.0, 2.0**-7]
 
 
+def test_literals_without_a_suffix_are_float_in_templates_too() -> None:
+    """In double, the sum of the first would be 2^-25 more than 1, and all would have 8 bytes."""
+    out = np.zeros(4, F)
+    run_kernel(
+        "template <class T> float widths(T x) {\n"
+        "  auto a = x / 2.0; auto b = .5 * x; auto c = x + 1e-3; auto d = x - 0x1.8p3;\n"
+        "  return sizeof(a) + sizeof(b) + sizeof(c) + sizeof(d); }\n"
+        "template <class T> float sum(T x) { return x + 1.0 - 1.0; }\n"
+        "kernel void k(device float* out) { out[0] = widths(out[0]); out[1] = widths(half(0));\n"
+        "  out[2] = sum(0x1p-25f); out[3] = sum(half(1)); }",
+        out,
+        threads=1,
+        group=1,
+    )
+    assert out.tolist() == [16, 16, 0, 1]
+
+
+def test_a_kernel_template_may_be_declared_before_it_is_defined() -> None:
+    out = np.zeros(1, F)
+    run_kernel(
+        "template <class T> kernel void of(device T* out, uint i);\n"
+        'template [[host_name("k")]] kernel void of<float>(device float* out, uint i);\n'
+        "template <class T> kernel void of(device T* out, uint i [[thread_position_in_grid]]) {\n"
+        "  out[i] = i + 3; }",
+        out,
+        threads=1,
+        group=1,
+    )
+    assert out.tolist() == [3]
+
+
+def test_functions_of_the_library_on_scalars_go_before_templates_of_the_program() -> None:
+    """Apple's are overloads, of which one that fits goes before any template that does."""
+    out = np.full(4, 3, F)
+    run_kernel(
+        "namespace mine { template <class T, class U> float pow(T, U) { return -1; }\n"
+        "  template <class T> T sin(T) { return -1; }\n"
+        "  template <class T> T max(T, T) { return 0; } }\n"
+        "using namespace mine;\n"
+        "kernel void k(device float* out) { out[0] = ::pow(out[0], 2.0f); out[1] = sin(out[1]);\n"
+        "  out[2] = max(out[2], 1.0f); out[3] = ::pow(out[3], 2); }",
+        out,
+        threads=1,
+        group=1,
+    )
+    assert out.tolist() == [9, np.sin(F(3)), 3, -1]  # the last would have to convert
+
+
 def test_vectors_that_a_program_declares_convert_and_are_made_of_parts() -> None:
     source, out = np.arange(8, dtype=np.float16), np.zeros(3, F)
     run_kernel(

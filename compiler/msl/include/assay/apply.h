@@ -39,9 +39,13 @@ template <class T, class E> using __with_element_t = typename __with_element<T, 
 template <class T> constexpr bool __is_real = __is_floating_point(T) || __is_same(T, half) || __is_same(T, bfloat);
 // The same, in floating point: integers become float.
 template <class T> using __real_of = conditional_t<__is_real<__element<T>>, T, __with_element_t<T, float>>;
-template <class... A> using __real_t = __real_of<__joined_t<A...>>;
+// What functions work in: there is none of a bfloat, which converts to float, and nothing back.
+template <class T> using __wider = conditional_t<__is_same(T, bfloat), float, T>;
+template <class... A> using __number_t = __wider<__joined_t<A...>>;
+template <class... A> using __real_t = __wider<__real_of<__joined_t<A...>>>;
 
 template <class... A> concept __numeric = (__piece<A> && ...);
+template <class... A> constexpr bool __are_scalars = !(__is_class(A) || ...);
 
 template <class E, int I, class A>
 __ASSAY_FN constexpr E __lane(const A& a) {
@@ -88,14 +92,38 @@ __ASSAY_FN constexpr auto __apply(F, const A&... a) {
   };                                                                                              \
   template <class A> requires __numeric<A>                                                        \
   __ASSAY_FN constexpr auto name(const A& a) { return __apply<type_of<A>>(__op_##name{}, a); }
+// Scalars of two types convert to one in Apple's functions, which templates of programs then go
+// before: one with an empty pack behind is less special than any without.
 #define __ASSAY_MAP2(type_of, name, ...)                                                          \
   struct __op_##name {                                                                            \
     template <class T> __ASSAY_MEMBER static constexpr auto call(T x, T y) { __VA_ARGS__ }               \
   };                                                                                              \
-  template <class A, class B> requires __numeric<A, B>                                            \
+  template <class A, class B> requires (__numeric<A, B> && !__are_scalars<A, B>)                  \
   __ASSAY_FN constexpr auto name(const A& a, const B& b) {                                        \
     return __apply<type_of<A, B>>(__op_##name{}, a, b);                                           \
+  }                                                                                               \
+  template <class A, class B, class... None>                                                      \
+  requires (__numeric<A, B> && __are_scalars<A, B> && sizeof...(None) == 0)                       \
+  __ASSAY_FN constexpr auto name(const A& a, const B& b, None...) {                               \
+    return __apply<type_of<A, B>>(__op_##name{}, a, b);                                           \
   }
+// Overloads on scalars, which go before templates of programs where both fit, as Apple's do.
+#define __ASSAY_SCALAR1(name, type)                                                               \
+  __ASSAY_FN constexpr auto name(type a) { return __apply<__real_t<type>>(__op_##name{}, a); }
+#define __ASSAY_SCALARS1(name)                                                                    \
+  __ASSAY_SCALAR1(name, float) __ASSAY_SCALAR1(name, half) __ASSAY_SCALAR1(name, bfloat)
+#define __ASSAY_SCALAR2(type_of, name, type)                                                      \
+  __ASSAY_FN constexpr auto name(type a, type b) {                                                \
+    return __apply<type_of<type, type>>(__op_##name{}, a, b);                                     \
+  }
+#define __ASSAY_SCALARS2(type_of, name)                                                           \
+  __ASSAY_SCALAR2(type_of, name, float) __ASSAY_SCALAR2(type_of, name, half)                      \
+  __ASSAY_SCALAR2(type_of, name, bfloat)
+#define __ASSAY_INTEGERS2(type_of, name)                                                          \
+  __ASSAY_SCALAR2(type_of, name, char) __ASSAY_SCALAR2(type_of, name, uchar)                      \
+  __ASSAY_SCALAR2(type_of, name, short) __ASSAY_SCALAR2(type_of, name, ushort)                    \
+  __ASSAY_SCALAR2(type_of, name, int) __ASSAY_SCALAR2(type_of, name, uint)                        \
+  __ASSAY_SCALAR2(type_of, name, long) __ASSAY_SCALAR2(type_of, name, ulong)
 #define __ASSAY_MAP3(type_of, name, ...)                                                          \
   struct __op_##name {                                                                            \
     template <class T> __ASSAY_MEMBER static constexpr auto call(T x, T y, T z) { __VA_ARGS__ }          \

@@ -17,15 +17,17 @@ template <class T> __ASSAY_FN constexpr T __greatest(T x, T y) {
     return x < y ? y : x;
   }
 }
-__ASSAY_MAP2(__joined_t, min, return __least(x, y);)
-__ASSAY_MAP2(__joined_t, max, return __greatest(x, y);)
-__ASSAY_MAP3(__joined_t, min3, return __least(x, __least(y, z));)
-__ASSAY_MAP3(__joined_t, max3, return __greatest(x, __greatest(y, z));)
-__ASSAY_MAP3(__joined_t, median3, return __greatest(__least(x, y), __least(__greatest(x, y), z));)
+__ASSAY_MAP2(__number_t, min, return __least(x, y);)
+__ASSAY_MAP2(__number_t, max, return __greatest(x, y);)
+__ASSAY_SCALARS2(__number_t, min) __ASSAY_INTEGERS2(__number_t, min)
+__ASSAY_SCALARS2(__number_t, max) __ASSAY_INTEGERS2(__number_t, max)
+__ASSAY_MAP3(__number_t, min3, return __least(x, __least(y, z));)
+__ASSAY_MAP3(__number_t, max3, return __greatest(x, __greatest(y, z));)
+__ASSAY_MAP3(__number_t, median3, return __greatest(__least(x, y), __least(__greatest(x, y), z));)
 __ASSAY_MAP3(__real_t, fmin3, return __least(x, __least(y, z));)
 __ASSAY_MAP3(__real_t, fmax3, return __greatest(x, __greatest(y, z));)
 __ASSAY_MAP3(__real_t, fmedian3, return __greatest(__least(x, y), __least(__greatest(x, y), z));)
-__ASSAY_MAP3(__joined_t, clamp, return __least(__greatest(x, y), z);)
+__ASSAY_MAP3(__number_t, clamp, return __least(__greatest(x, y), z);)
 __ASSAY_MAP1(__real_t, saturate, return __least(__greatest(x, T(0.0f)), T(1.0f));)
 __ASSAY_MAP3(__real_t, mix, return x + (y - x) * z;)
 __ASSAY_MAP2(__real_t, step, return y < x ? T(0.0f) : T(1.0f);)
@@ -39,5 +41,5 @@ struct __op_sign {
 };
 // Of floating-point numbers alone: for integers programs bring their own.
 template <class A> requires (__numeric<A> && __is_real<__element<__joined_t<A>>>)
-__ASSAY_FN constexpr auto sign(const A& a) { return __apply<__joined_t<A>>(__op_sign{}, a); }
+__ASSAY_FN constexpr auto sign(const A& a) { return __apply<__number_t<A>>(__op_sign{}, a); }
 }  // namespace metal

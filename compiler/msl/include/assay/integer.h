@@ -8,21 +8,21 @@ template <class T> using __unsigned_of = __make_unsigned(T);
 template <class T> constexpr T __largest = T(__is_signed(T) ? (__unsigned_of<T>(~0ull) >> 1) : __unsigned_of<T>(~0ull));
 template <class T> constexpr T __lowest = T(~__largest<T>);
 
-__ASSAY_MAP1(__joined_t, abs,
+__ASSAY_MAP1(__number_t, abs,
              if constexpr (__is_real<T>) { return __builtin_elementwise_abs(x); }
              else { return x < 0 ? T(-x) : x; })
-__ASSAY_MAP2(__joined_t, absdiff,
+__ASSAY_MAP2(__number_t, absdiff,
              return x < y ? __unsigned_of<T>(__unsigned_of<T>(y) - __unsigned_of<T>(x))
                           : __unsigned_of<T>(__unsigned_of<T>(x) - __unsigned_of<T>(y));)
-__ASSAY_MAP2(__joined_t, addsat, return __builtin_elementwise_add_sat(x, y);)
-__ASSAY_MAP2(__joined_t, subsat, return __builtin_elementwise_sub_sat(x, y);)
-__ASSAY_MAP2(__joined_t, hadd, return T((x >> 1) + (y >> 1) + (x & y & T(1)));)
-__ASSAY_MAP2(__joined_t, rhadd, return T((x >> 1) + (y >> 1) + ((x | y) & T(1)));)
-__ASSAY_MAP1(__joined_t, popcount, return T(__builtin_popcountg(__unsigned_of<T>(x)));)
-__ASSAY_MAP1(__joined_t, clz, return T(__builtin_clzg(__unsigned_of<T>(x), __width<T>));)
-__ASSAY_MAP1(__joined_t, ctz, return T(__builtin_ctzg(__unsigned_of<T>(x), __width<T>));)
-__ASSAY_MAP1(__joined_t, reverse_bits, return __builtin_elementwise_bitreverse(x);)
-__ASSAY_MAP2(__joined_t, rotate,
+__ASSAY_MAP2(__number_t, addsat, return __builtin_elementwise_add_sat(x, y);)
+__ASSAY_MAP2(__number_t, subsat, return __builtin_elementwise_sub_sat(x, y);)
+__ASSAY_MAP2(__number_t, hadd, return T((x >> 1) + (y >> 1) + (x & y & T(1)));)
+__ASSAY_MAP2(__number_t, rhadd, return T((x >> 1) + (y >> 1) + ((x | y) & T(1)));)
+__ASSAY_MAP1(__number_t, popcount, return T(__builtin_popcountg(__unsigned_of<T>(x)));)
+__ASSAY_MAP1(__number_t, clz, return T(__builtin_clzg(__unsigned_of<T>(x), __width<T>));)
+__ASSAY_MAP1(__number_t, ctz, return T(__builtin_ctzg(__unsigned_of<T>(x), __width<T>));)
+__ASSAY_MAP1(__number_t, reverse_bits, return __builtin_elementwise_bitreverse(x);)
+__ASSAY_MAP2(__number_t, rotate,
              using U = __unsigned_of<T>; U n = U(y) & U(__width<T> - 1);
              return T(U(U(x) << n) | U(U(x) >> (U(-n) & U(__width<T> - 1))));)
 
@@ -39,9 +39,9 @@ template <class T> __ASSAY_FN constexpr T __multiply_high(T x, T y) {
     return T((ulong(x) * ulong(y)) >> __width<T>);
   }
 }
-__ASSAY_MAP2(__joined_t, mulhi, return __multiply_high(x, y);)
-__ASSAY_MAP3(__joined_t, madhi, return T(__unsigned_of<T>(__multiply_high(x, y)) + __unsigned_of<T>(z));)
-__ASSAY_MAP3(__joined_t, madsat,
+__ASSAY_MAP2(__number_t, mulhi, return __multiply_high(x, y);)
+__ASSAY_MAP3(__number_t, madhi, return T(__unsigned_of<T>(__multiply_high(x, y)) + __unsigned_of<T>(z));)
+__ASSAY_MAP3(__number_t, madsat,
              if constexpr (sizeof(T) == 8) {
                using W = conditional_t<__is_signed(T), __int128, unsigned __int128>;
                W w = W(x) * W(y) + W(z);
@@ -52,8 +52,8 @@ __ASSAY_MAP3(__joined_t, madsat,
                return w > W(__largest<T>) ? __largest<T> : w < W(__lowest<T>) ? __lowest<T> : T(w);
              })
 // The low 24 bits of each operand count.
-__ASSAY_MAP2(__joined_t, mul24, return T((T(x << 8) >> 8) * (T(y << 8) >> 8));)
-__ASSAY_MAP3(__joined_t, mad24, return T((T(x << 8) >> 8) * (T(y << 8) >> 8) + z);)
+__ASSAY_MAP2(__number_t, mul24, return T((T(x << 8) >> 8) * (T(y << 8) >> 8));)
+__ASSAY_MAP3(__number_t, mad24, return T((T(x << 8) >> 8) * (T(y << 8) >> 8) + z);)
 
 struct __op_extract_bits {
   template <class T> __ASSAY_MEMBER static constexpr T call(T x, T offset, T bits) {

@@ -61,7 +61,9 @@ template <class T> __ASSAY_FN constexpr T __next_after(T x, T y) {
 __ASSAY_FLOAT2(fmod)
 __ASSAY_MAP2(__real_t, fdim, return x != x ? x : y != y ? y : x > y ? T(x - y) : T(0.0f);)
 __ASSAY_MAP2(__real_t, divide, return T(x / y);)
-__ASSAY_MAP2(__real_t, nextafter, return __next_after(x, y);)
+// The one function that there is of bfloat.
+template <class... A> using __next_t = __real_of<__joined_t<A...>>;
+__ASSAY_MAP2(__next_t, nextafter, return __next_after(x, y);)
 // Below 1 whatever the rounding; of a NaN a NaN, of an infinity zero.
 __ASSAY_MAP1(__real_t, fract,
              T below = T(1.0f) - (sizeof(T) == 4 ? T(0x1p-24f) : __is_same(T, half) ? T(0x1p-11f) : T(0x1p-8f));

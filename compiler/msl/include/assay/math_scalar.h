@@ -39,7 +39,9 @@ __ASSAY_FN constexpr float scale(float x, int n) {
 
 // Function of one number computed in float and rounded to its type.
 #define __ASSAY_FLOAT1(name)                                                                      \
-  __ASSAY_MAP1(__real_t, name, return (T)__scalar::name((float)x);)
+  __ASSAY_MAP1(__real_t, name, return (T)__scalar::name((float)x);)                                \
+  __ASSAY_SCALARS1(name)
 #define __ASSAY_FLOAT2(name)                                                                      \
-  __ASSAY_MAP2(__real_t, name, return (T)__scalar::name((float)x, (float)y);)
+  __ASSAY_MAP2(__real_t, name, return (T)__scalar::name((float)x, (float)y);)                      \
+  __ASSAY_SCALARS2(__real_t, name)
 }  // namespace metal

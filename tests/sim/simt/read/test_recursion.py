@@ -36,6 +36,12 @@ def test_a_product_or_sum_with_a_call_of_itself_is_a_loop() -> None:
     assert run("uint f(uint n) { return n == 0 ? 1 : n * f(n - 1); }") == [1, 1, 2, 6, 24, 120]
 
 
+def test_templates_and_inline_functions_call_themselves() -> None:
+    template = "template <class T> T f(T n) { return n == 0 ? 1 : f(n - 1) + f(n / 2); }"
+    plain = "inline uint f(uint n) { return n == 0 ? 1 : f(n - 1) + f(n / 2); }"
+    assert run(template) == run(plain) == [1, 2, 4, 6, 10, 14]
+
+
 def test_functions_that_call_each_other_for_different_values_never_recur() -> None:
     functions = """
         uint even(uint n);

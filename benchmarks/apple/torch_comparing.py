@@ -1,0 +1,118 @@
+"""`python -m benchmarks apple --torch LIBRARY --headers FOLDER`: kernels of PyTorch, both ways.
+
+`LIBRARY` is `libtorch_cpu.dylib` of PyTorch's wheel for Macs, or a library out of it, and `FOLDER`
+the wheel's `torch/include`. Every function of `torch_functions` is compiled by us in all types that
+the library has, and some of its kernels run both ways on the same bytes. Nothing is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.compiler.air import AirLibrary, open_library
+from assay.compiler.msl import CompileOptions, KernelLibrary, compile_library
+
+from . import torch_functions
+from .compare import compared
+from .comparing import TORCH, Row
+from .workers import done, kept, stored
+
+_SECONDS_OF_ONE = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TorchTask:
+    """A kernel of a function, to be compared with what Apple made of it."""
+
+    headers: Path
+    library: Path
+    function: str
+    kernel: str
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Compare and print; 1 if bits differ."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks apple", description=__doc__)
+    parser.add_argument("functions", nargs="*", help="names of functions; all by default")
+    parser.add_argument("--torch", type=Path, required=True, help="the library")
+    parser.add_argument("--headers", type=Path, required=True, help="the wheel's torch/include")
+    parser.add_argument("--per-function", type=int, default=6, help="kernels of each function")
+    parser.add_argument("--into", type=Path, required=True, help="lines of results, kept")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="for this run")
+    options = parser.parse_args(arguments)
+    known = {row.kernel for row in stored(options.into, Row)}
+    left = [
+        TorchTask(headers=options.headers, library=options.torch, function=name, kernel=kernel)
+        for name in options.functions or torch_functions.FUNCTIONS
+        for kernel in _some(name, options.torch, options.per_function)
+        if kernel not in known
+    ]
+    rows = done(
+        left,
+        _row,
+        _refused,
+        workers=options.workers,
+        limit=_SECONDS_OF_ONE,
+        seconds=options.seconds,
+    )
+    for row in kept(rows, options.into):
+        if row.different or row.problem:
+            print(f"{row.kernel}: {row.problem or f'{row.different} bytes differ'}", flush=True)
+    found = stored(options.into, Row)
+    counts = Counter(
+        "not compared" if r.problem else "differ" if r.different else "equal" for r in found
+    )
+    print(
+        f"{TORCH}: {counts['equal']} equal to the bit, {counts['differ']} differ, "
+        f"{counts['not compared']} not compared"
+    )
+    return int(counts["differ"] > 0)
+
+
+def _some(function: str, library: Path, count: int) -> list[str]:
+    """So many of a function's kernels, spread over its forms and types."""
+    every = torch_functions.kernels(function, _opened(library).function_names)
+    step = max(1, len(every) // count)
+    # Forms follow each other: a step that shares no factor with their number meets all of them.
+    step += 1 - step % 2
+    return every[zlib.crc32(function.encode()) % step :: step][:count]
+
+
+def _row(task: TorchTask) -> Row:
+    ours, theirs = _compiled(task.headers, task.library, task.function), _opened(task.library)
+    found = compared(ours, theirs, task.kernel, setup=torch_functions.launch(task.kernel))
+    problem = found.problem.partition("\n")[0]
+    return _made(task, different=found.different, problem=problem)
+
+
+def _refused(task: TorchTask, problem: str) -> Row:
+    return _made(task, problem=problem)
+
+
+def _made(task: TorchTask, *, different: int = 0, problem: str = "") -> Row:
+    return Row(
+        file=task.function,
+        kernel=task.kernel,
+        against=TORCH,
+        different=different,
+        problem=problem,
+    )
+
+
+@functools.cache
+def _opened(path: Path) -> AirLibrary:
+    return open_library(path)
+
+
+@functools.lru_cache(maxsize=2)
+def _compiled(headers: Path, library: Path, function: str) -> KernelLibrary:
+    options = CompileOptions(fast_math=False, include_paths=(headers,), language_version=(3, 1))
+    text = torch_functions.source(function, _opened(library).function_names)
+    return compile_library(text, options=options, file_name=f"{function}.metal", each_alone=True)
