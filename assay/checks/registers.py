@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
 
 _KIND = "registers"
+# Functions in the place of tensor operations: loops here, whose registers say nothing of a GPU's.
+_TENSORS = b"5metal8__tensor"
 
 
 def register_finding(
@@ -20,10 +22,14 @@ def register_finding(
     """That a thread of the kernel needs more than `most` registers of 32 bits, if it does.
 
     Without `most` the limit is the GPU's, beyond which values are kept in memory: a warning, as the
-    estimate knows nothing of the GPU's own compiler. `who` says in words whose limit it is.
+    estimate knows nothing of the GPU's own compiler; of kernels with tensor operations it says
+    nothing. `who` says in words whose limit it is.
     """
     limit = limits().registers_per_thread if most is None else most
-    estimate = kernel.program().registers
+    program = kernel.program()
+    if most is None and _TENSORS in program.bitcode:
+        return None
+    estimate = program.registers
     if estimate.registers <= limit:
         return None
     return Finding(

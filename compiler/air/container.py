@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from mmap import mmap
 
@@ -138,6 +138,15 @@ def find_containers(data: bytes | mmap) -> Iterator[memoryview]:
         at += len(MAGIC)
 
 
+def cut_library(data: Data, name: str, kept: Collection[str]) -> bytes:
+    """A library with the functions of these names, and the visible ones, which others may call.
+
+    Raises:
+        AirFormatError: as `read_container`, and for names that are not there.
+    """
+    return _Reader(data, name).cut(kept)
+
+
 def read_container(data: Data, name: str) -> Container:
     """Read a `.metallib` file; `name` is what messages call it.
 
@@ -177,6 +186,34 @@ class _Reader:
             functions=found,
             embedded=self._embedded(functions, public[0]),
         )
+
+    def cut(self, kept: Collection[str]) -> bytes:
+        """The file with some functions only; sources that it carries stay."""
+        whole = self.container()
+        missing = set(kept) - whole.functions.keys()
+        if missing:
+            raise AirFormatError(f"{self._name}: there is no function '{min(missing)}'")
+        head, places = (list(_HEADER.unpack_from(self._data)[a:b]) for a, b in ((0, 8), (9, 17)))
+        functions, public, private, _ = zip(places[::2], places[1::2], strict=True)
+        listed, told, own, modules, count = b"", b"", b"", b"", 0
+        for tags in self._groups(functions[0]):
+            function = whole.functions[self._text(self._field(tags, b"NAME"))]
+            if function.name not in kept and function.kind != "visible":
+                continue
+            at = struct.unpack("<3Q", self._field(tags, b"OFFT"))
+            offsets = struct.pack("<3Q", len(told), len(own), len(modules))
+            group = _packed({**tags, b"OFFT": offsets})
+            listed += struct.pack("<I", len(group) + 4) + group
+            for section, start in ((public, at[0]), (private, at[1])):
+                raw = _packed(
+                    self._tags(section[0] + start + 4, f"the metadata of '{function.name}'")
+                )
+                raw = struct.pack("<I", len(raw) + 4) + raw
+                told, own = (told + raw, own) if section is public else (told, own + raw)
+            modules += bytes(function.stored)
+            modules += bytes(-len(modules) % _CODE_ALIGNMENT)
+            count += 1
+        return _joined(head, struct.pack("<I", count) + listed, told, own, modules, whole.embedded)
 
     def _embedded(self, functions: tuple[int, ...], public: int) -> bytes:
         """The section of sources, which the header's extension names behind the function list."""
@@ -307,3 +344,27 @@ class _Reader:
                 required=bool(required),
             )
             at = end + 5
+
+
+def _packed(tags: Mapping[bytes, bytes]) -> bytes:
+    """Tagged fields with their end."""
+    return b"".join(tag + struct.pack("<H", len(raw)) + raw for tag, raw in tags.items()) + _END
+
+
+def _joined(
+    head: list[int], functions: bytes, public: bytes, private: bytes, code: bytes, sources: bytes
+) -> bytes:
+    """A file of its sections, in the order in which Apple's have them."""
+    extension = _packed({b"HSRD": bytes(_PLACE.size)} if sources else {})
+    sections = (functions, public, private, code)
+    starts = [_HEADER.size]
+    starts.append(starts[0] + len(functions) + len(extension))
+    for section in sections[1:]:
+        starts.append(starts[-1] + len(section))
+    if sources:
+        extension = _packed({b"HSRD": _PLACE.pack(starts[-1], len(sources))})
+    # The list's size does not count the number in front of it.
+    sizes = [len(functions) - 4, *(len(section) for section in sections[1:])]
+    places = [number for pair in zip(starts, sizes, strict=False) for number in pair]
+    header = _HEADER.pack(*head, starts[-1] + len(sources), *places)
+    return header + functions + extension + public + private + code + sources

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from assay.sim.simt import UndefinedFunction, UnsupportedKernel
+
 from ..msl.errors import CompileError, MissingConstants
 from ..msl.front import clang
 from ..msl.front.preprocess import preprocess
@@ -41,8 +43,24 @@ def build(invocation: Invocation, version: str, warn: Callable[[str], None]) -> 
         units=tuple(unit for _, library in libraries for unit in library.units),
     )
     target = Path(invocation.output or _DEFAULT)
-    SourceLibrary(whole, str(target))  # two functions of one name are refused
+    _link(SourceLibrary(whole, str(target)))  # two functions of one name are refused
     return [_write(target, whole, invocation.inputs, invocation)]
+
+
+def _link(library: SourceLibrary) -> None:
+    """Raises CompileError for kernels that call what no file defines."""
+    problems = []
+    for name in library.function_names:
+        try:
+            _ = library.function(name).program().function
+        except MissingConstants:  # the host will give them
+            continue
+        except UndefinedFunction as error:
+            problems.append(f"{error.site}: error: {error.reason}")
+        except UnsupportedKernel:  # of which whoever runs it is told
+            continue
+    if problems:
+        raise CompileError("\n".join(dict.fromkeys(problems)))
 
 
 def compiled_unit(path: Path, invocation: Invocation, warn: Callable[[str], None]) -> Unit:

@@ -11,6 +11,21 @@ from ..msl.errors import CompileError
 from ..msl.options import CompileOptions
 
 _STANDARD = re.compile(r"(?:(?:macos|ios|osx)-)?metal(\d)\.(\d)")
+# Those of the Metal Shading Language Specification, by its first page of each.
+_VERSIONS = {
+    (1, 0),
+    (1, 1),
+    (1, 2),
+    (2, 0),
+    (2, 1),
+    (2, 2),
+    (2, 3),
+    (2, 4),
+    (3, 0),
+    (3, 1),
+    (3, 2),
+    (4, 0),
+}
 _VALUED = ("-o", "-I", "-isystem", "-iquote", "-D", "-U", "-MF", "-MT", "-MQ", "-x", "-std")
 # What takes a value and changes nothing here.
 _IGNORED_VALUED = ("-target", "-arch", "-isysroot", "-sdk", "-Xclang", "-mllvm")
@@ -151,8 +166,9 @@ def _set(found: Invocation, option: str, value: str) -> None:
 
 def _standard(value: str) -> tuple[int, int]:
     known = _STANDARD.fullmatch(value)
-    if known is None:
+    version = (int(known[1]), int(known[2])) if known else (0, 0)
+    if version not in _VERSIONS:
         raise CommandLineError(
             f"error: invalid value '{value}' in '-std={value}'; it is like metal3.1"
         )
-    return int(known[1]), int(known[2])
+    return version

@@ -86,9 +86,10 @@ class SourceLibrary:
         for part in self._parts:
             for name in names_of(part):
                 if name in found:
+                    files = (found[name].file_name, part.file_name)
+                    where = " and in ".join(files) if len(set(files)) > 1 else f"{files[0]}, twice"
                     raise CompileError(
-                        f"{self.file_name}: error: function '{name}' is defined in "
-                        f"{found[name].file_name} and in {part.file_name}"
+                        f"{self.file_name}: error: function '{name}' is defined in {where}"
                     )
                 found[name] = part
         return found

@@ -113,6 +113,7 @@ class TextCompiler:
             *clang.LANGUAGE_WARNED,
             *precompiled.header_arguments(rewritten.text, self._fast_math),
             *options,
+            *clang.LANGUAGE_UNWARNED,
             "-fsyntax-only",
             "-",
         ]

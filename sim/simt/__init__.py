@@ -2,7 +2,7 @@
 
 from ..site import Site
 from .emit.tape import Tape
-from .ir.faults import FaultPlace, KernelFault, UnsupportedKernel
+from .ir.faults import FaultPlace, KernelFault, UndefinedFunction, UnsupportedKernel
 from .read.roots import Parameter
 from .run.boxes import DispatchError
 from .run.dispatch import dispatch
@@ -23,6 +23,7 @@ __all__ = [
     "Request",
     "Site",
     "Tape",
+    "UndefinedFunction",
     "UnsupportedKernel",
     "dispatch",
     "dispatch_together",

@@ -88,7 +88,8 @@ def replay_command(
     if trace is not None:
         check_trace_name(trace)
     if not recording.is_file():
-        raise CommandError(f"{recording}: there is no such file", code=USAGE)
+        what = "a folder, and no recording" if recording.is_dir() else "no such file"
+        raise CommandError(f"{recording}: {what}", code=USAGE)
     if recording.suffix == SUFFIX:
         result: CaptureResult | ReplayResult = _captured(
             recording, reference or [], tolerances, check, chip, timeline=trace is not None

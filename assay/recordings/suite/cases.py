@@ -10,10 +10,12 @@ from assay.hw.apple.facts.promises import promises
 
 from .argument_buffers import argument_buffer_cases
 from .case import FLOATS, Case
+from .groups import group_cases
+from .matrices import matrix_cases
 from .textures import texture_cases
 
 INTEGERS = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong")
-TYPES = (*FLOATS, *INTEGERS)
+TYPES = (*FLOATS, "bfloat", *INTEGERS)
 _UNARY = [
     "sin",
     "cos",
@@ -54,10 +56,6 @@ _BITS = {"and": "&", "or": "|", "xor": "^", "remainder": "%"}
 _COMPARISONS = {"less": "<", "equal": "=="}
 _INTEGER_UNARY = ("clz", "ctz", "popcount", "reverse_bits", "abs")
 _INTEGER_BINARY = ("addsat", "subsat", "mulhi", "hadd", "rhadd", "absdiff", "min", "max", "rotate")
-_SIMD = ("simd_sum", "simd_product", "simd_min", "simd_max", "simd_prefix_inclusive_sum")
-_SIMD_BITS = ("simd_and", "simd_or", "simd_xor")
-_ATOMICS = ("add", "sub", "min", "max", "and", "or", "xor", "exchange")
-_SIMD_TYPES = ("float", "half", "int", "uint", "short", "ushort")
 
 
 def cases(pattern: str = "*") -> list[Case]:
@@ -71,8 +69,8 @@ def _all() -> Iterator[Case]:
         _arithmetic(),
         _integers(),
         _conversions(),
-        _lanes(),
-        _atomics(),
+        group_cases(),
+        matrix_cases(),
         _others(),
         texture_cases(),
         argument_buffer_cases(),
@@ -138,46 +136,7 @@ def _conversions() -> Iterator[Case]:
                 yield _simple(f"convert/{given}-{result}", given, f"{result}(a)", result)
 
 
-def _lanes() -> Iterator[Case]:
-    for kind in _SIMD_TYPES:
-        for name in _SIMD:
-            yield _simple(f"simdgroup/{name}-{kind}", kind, f"{name}(a)")
-        yield _simple(f"simdgroup/shuffle-{kind}", kind, "simd_shuffle_xor(a, ushort(5))")
-        if kind in INTEGERS:
-            for name in _SIMD_BITS:
-                yield _simple(f"simdgroup/{name}-{kind}", kind, f"{name}(a)")
-
-
-def _atomics() -> Iterator[Case]:
-    for kind in ("int", "uint"):
-        for name in _ATOMICS:
-            call = "exchange" if name == "exchange" else f"fetch_{name}"
-            # One thread after the other: what each gets does not depend on the order.
-            body = (
-                f"device atomic_{kind}* place = (device atomic_{kind}*)&z[i];"
-                "atomic_store_explicit(place, a, memory_order_relaxed);"
-                f"atomic_{call}_explicit(place, b, memory_order_relaxed);"
-                "r = atomic_load_explicit(place, memory_order_relaxed);"
-            )
-            yield Case(name=f"atomic/{name}-{kind}", given=kind, result=kind, body=body)
-
-
 def _others() -> Iterator[Case]:
-    for kind in FLOATS:
-        matrix = (
-            f"threadgroup {kind} tile[256];"
-            "if (t < 128) {"
-            f"simdgroup_matrix<{kind}, 8, 8> p, q, s; uint at = t / 32 * 64;"
-            "simdgroup_load(p, x + (i - t) + at, 8); simdgroup_load(q, y + (i - t) + at, 8);"
-            "simdgroup_multiply(s, p, q); simdgroup_store(s, tile + at, 8);"
-            "} threadgroup_barrier(mem_flags::mem_threadgroup); r = tile[t];"
-        )
-        yield Case(name=f"matrix/multiply-{kind}", given=kind, result=kind, body=matrix)
-    turned = (
-        "threadgroup float tile[256]; tile[t] = a; threadgroup_barrier(mem_flags::mem_threadgroup);"
-        "r = tile[255 - t];"
-    )
-    yield Case(name="barrier/reverse", given="float", result="float", body=turned)
     yield _simple("pack/snorm4x8", "float", "pack_float_to_snorm4x8(float4(a, b, -a, -b))", "uint")
     yield _simple("pack/unorm4x8", "float", "pack_float_to_unorm4x8(float4(a, b, -a, -b))", "uint")
     yield _simple("bits/float-uint", "float", "as_type<uint>(a * b)", "uint")

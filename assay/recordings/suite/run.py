@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Final
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +15,8 @@ from .case import FLOATS, Case
 THREADS: Final = 1024
 _THREADGROUP: Final = 256
 _SEED: Final = 20
-_DTYPES: dict[str, type[np.generic]] = {
+_DTYPES: dict[str, Any] = {
+    "bfloat": ml_dtypes.bfloat16,
     "float": np.float32,
     "half": np.float16,
     "char": np.int8,
@@ -65,11 +67,12 @@ def values_of(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
 
     Of a case with a domain, numbers within it.
 
-    Sums and products of a simdgroup are of small numbers, which no order of adding changes.
+    Sums and products of a simdgroup are of small numbers, which no order of adding changes, and so
+    are atomic ones of floats.
     """
     draw = np.random.default_rng([_SEED, *case.name.encode()])
     dtype = np.dtype(_DTYPES[case.given])
-    if case.name.startswith(("simdgroup/", "matrix/")):
+    if case.name.startswith(("simdgroup/", "matrix/", "atomic/add-float")):
         small = draw.integers(0, 3, (2, THREADS)).astype(dtype)
         return small[0], small[1]
     size = dtype.itemsize
@@ -78,7 +81,7 @@ def values_of(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
         return within[0], within[1]
     data = draw.integers(0, 256, (2, THREADS * size), np.uint8).view(dtype)
     special: NDArray[Any] = np.array(_SPECIAL, np.float64)
-    if case.given in FLOATS:
+    if case.given in (*FLOATS, "bfloat"):
         with np.errstate(over="ignore"):
             ends = special.astype(dtype)
     else:

@@ -88,6 +88,8 @@ LANGUAGE_WARNED = (
     "-Wno-vla-cxx-extension",
     "-Wno-duplicate-decl-specifier",
 )
+# What is not the program's, whatever warnings it asks for.
+LANGUAGE_UNWARNED = ("-Wno-gnu-line-marker",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

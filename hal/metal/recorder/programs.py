@@ -137,7 +137,9 @@ class Function(Proxy):
             values = others[0] if others and isinstance(others[0], Proxy) else None
         if isinstance(values, ConstantValues):
             constants = tuple(values.constants)
-        return KernelRecord(library=self.maker.number(), name=str(name), constants=constants)
+        return KernelRecord(
+            library=self.maker.number(str(name)), name=str(name), constants=constants
+        )
 
 
 class Library(Proxy):
@@ -151,23 +153,36 @@ class Library(Proxy):
         options = self.given[1] if not self._compiled and len(self.given) > 1 else None
         self._options = _options_of(options)
         self._macros = _macros_of(options)
-        self._number: int | None = None
+        self._numbers: dict[bytes, int] = {}
 
-    def number(self) -> int:
-        """Its number in the recording. Raises NotRecorded."""
+    def number(self, function: str) -> int:
+        """The number in the recording of what a function needs of it. Raises NotRecorded."""
         if self._data is None:
             raise NotRecorded(f"a library of {self.call.split('_')[0]}")
-        if self._number is None:
+        data = self._cut(function)
+        if data not in self._numbers:
             writer = self.session.writer
-            self._number = writer.add_library(
+            self._numbers[data] = writer.add_library(
                 LibraryRecord(
-                    data=writer.add_bytes(self._data),
+                    data=writer.add_bytes(data),
                     compiled=self._compiled,
                     options=self._options,
                     macros=self._macros,
                 )
             )
-        return self._number
+        return self._numbers[data]
+
+    def _cut(self, function: str) -> bytes:
+        """Of what Apple compiled, which may be large, a function with those that it may call."""
+        from assay.compiler.air.container import MAGIC, AirFormatError, cut_library
+
+        assert self._data is not None
+        if not self._data.startswith(MAGIC):
+            return self._data
+        try:
+            return cut_library(self._data, "the library", [function])
+        except AirFormatError:  # it is told of where it is opened
+            return self._data
 
 
 class FunctionHandle(Proxy):

@@ -22,6 +22,10 @@ class UnsupportedKernel(Exception):
         super().__init__(f"{where}{f'kernel {kernel!r}: ' if kernel else ''}{reason}")
 
 
+class UndefinedFunction(UnsupportedKernel):
+    """The kernel calls a function that is only declared."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultPlace:
     """Who did it: positions are (x, y, z), in threads or threadgroups."""

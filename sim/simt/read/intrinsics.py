@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..ir.faults import UndefinedFunction
 from ..ir.llvm_types import Pointer, Scalar, bits, leaves
 from ..ir.nodes import PRIVATE_ROOTS, Constant, ConstantRoot, Instruction, Value, integer
 from ..ir.operations.control import SELECT
@@ -91,7 +92,8 @@ def lower_call(lowering: Lowering, record: Record) -> None:
     else:
         raise lowering.fail(
             f"calls '{callee.lstrip('@')}', which is not defined in the source: functions that "
-            "are only declared, recursion and function pointers are not supported"
+            "are only declared, recursion and function pointers are not supported",
+            UndefinedFunction,
         )
 
 

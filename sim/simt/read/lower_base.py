@@ -62,9 +62,11 @@ class LoweringBase:
         self.block = Block("")
         self.site = Site()
 
-    def fail(self, reason: str) -> UnsupportedKernel:
+    def fail(
+        self, reason: str, kind: type[UnsupportedKernel] = UnsupportedKernel
+    ) -> UnsupportedKernel:
         """The exception for the record being lowered."""
-        return UnsupportedKernel(reason, self.site, self.name)
+        return kind(reason, self.site, self.name)
 
     def operand(self, operand: Operand) -> list[Lowered]:
         """The scalars and addresses of an operand, in the order of its leaves."""

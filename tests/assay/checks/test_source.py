@@ -17,7 +17,8 @@ from assay.checks import (
     check_source,
     read_annotations,
 )
-from assay.compiler.msl import CompileError
+from assay.checks.registers import register_finding
+from assay.compiler.msl import CompileError, compile_library
 
 PRELUDE = "#include <metal_stdlib>\nusing namespace metal;\n"
 KERNELS = (
@@ -477,6 +478,25 @@ def test_more_registers_than_a_thread_has_are_a_warning() -> None:
     check_source(source, "k.metal", report, SourceOptions())
     [finding] = report.findings
     assert (finding.kind, finding.severity) == ("registers", "warning")
+
+
+def test_nothing_is_said_of_registers_where_a_gpu_has_tensor_operations_of_its_own() -> None:
+    """The loops in their place need hundreds."""
+    source = """#include <metal_stdlib>
+#include <metal_tensor>
+#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
+using namespace metal; using namespace mpp::tensor_ops;
+kernel void k(device float* a, device float* b, device float* c) {
+  auto A = tensor(a, extents<int, 64, 64>()); auto B = tensor(b, extents<int, 64, 64>());
+  matmul2d<matmul2d_descriptor(64, 64, 64), execution_simdgroup> op;
+  auto sums = op.get_destination_cooperative_tensor<decltype(A), decltype(B), float>();
+  op.run(A, B, sums);
+  sums.store(tensor(c, dextents<int, 2>(64, 64)));
+}"""
+    kernel = compile_library(source).function("k")
+    assert kernel.program().registers.registers > 128
+    assert register_finding(kernel) is None
+    assert register_finding(kernel, 100) is not None  # a limit that somebody gave holds
 
 
 TEXTURES = (

@@ -134,3 +134,11 @@ def test_a_build_script_runs_with_xcrun_in_its_place(folder: Path) -> None:
     )
     subprocess.run(["sh", "-c", script], check=True)
     assert (folder / "scale.metallib").read_bytes()[:8] == b"ASSAYMTL"
+
+
+@pytest.mark.parametrize("options", [("-pedantic", "-Wall", "-Wextra", "-Werror"), ("-Wpedantic",)])
+def test_of_a_sound_source_nothing_is_told_whatever_is_asked_for(
+    assay: Assay, folder: Path, options: tuple[str, ...]
+) -> None:
+    told = assay("metal", *options, "-DFACTOR=2", "scale.metal", "-o", "x.metallib")
+    assert (told.code, told.err) == (0, "")

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from assay.compiler.air.container import read_container
 from assay.hal.metal.recorder.reached import Reached
-from assay.hal.recordings import MemoryRecord
+from assay.hal.recordings import MemoryRecord, Recording
 from assay.recordings import Limits, Tolerances, replay
+from tests.support import metallib
 from tests.support.recorded import SIZE, floats, pipeline, record, scale
 
 HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
@@ -315,6 +317,39 @@ def test_times_are_predicted_for_the_recorded_chip_and_shown_on_one_axis(tmp_pat
     assert replay(tmp_path / "a", chip="").dispatches[0].predicted is None
 
 
+def test_of_a_compiled_library_only_functions_that_ran_are_recorded(tmp_path: Path) -> None:
+    """Libraries of Apple's compiler have thousands of kernels."""
+    body = "  store float {}, ptr addrspace(1) %b0"
+    buffers = (metallib.Buffer(name="x", element="float"),)
+    modules = {
+        name: metallib.kernel(name, body.format(value), buffers)
+        for name, value in (("one", "1.0"), ("two", "2.0"), ("three", "3.0"))
+    }
+
+    def program(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        library, _ = device.newLibraryWithData_error_(metallib.library(modules), None)
+        queue = device.newCommandQueue()
+        for name in ("one", "three", "one"):
+            function = library.newFunctionWithName_(name)
+            state, _ = device.newComputePipelineStateWithFunction_error_(function, None)
+            commands = queue.commandBuffer()
+            encoder = commands.computeCommandEncoder()
+            encoder.setComputePipelineState_(state)
+            encoder.setBuffer_offset_atIndex_(floats(device, [0.0]), 0, 0)
+            encoder.dispatchThreadgroups_threadsPerThreadgroup_((1, 1, 1), (1, 1, 1))
+            encoder.endEncoding()
+            commands.commit()
+            commands.waitUntilCompleted()
+
+    record(tmp_path / "a", program)
+    with Recording(tmp_path / "a") as recording:
+        libraries = [bytes(recording.contents(each.data)) for each in recording.header.libraries]
+    assert [list(read_container(each, "l").functions) for each in libraries] == [["one"], ["three"]]
+    result = replay(tmp_path / "a", checks=None, chip="")
+    assert [each.verdict for each in result.dispatches] == ["equal"] * 3
+
+
 def test_a_thousand_dispatches_replay_equal_and_are_little_more_than_their_buffers(
     tmp_path: Path,
 ) -> None:
@@ -338,9 +373,11 @@ def test_a_thousand_dispatches_replay_equal_and_are_little_more_than_their_buffe
             commands.waitUntilCompleted()
 
     record(tmp_path / "a", many)
+    with Recording(tmp_path / "a") as recording:
+        (library,) = (recording.contents(each.data) for each in recording.header.libraries)
     with zipfile.ZipFile(tmp_path / "a") as archive:
         parts = [archive.read(name) for name in archive.namelist() if name.startswith("bytes/")]
-    buffers = sum(len(zlib.compress(part)) for part in parts)
+    buffers = sum(len(zlib.compress(part)) for part in parts if part != library)
     assert (tmp_path / "a").stat().st_size <= 1.3 * buffers
     result = replay(tmp_path / "a", checks=None, chip="")
     assert [each.verdict for each in result.dispatches] == ["equal"] * 1000

@@ -8,7 +8,12 @@ import struct
 import pytest
 
 from assay.compiler.air import AirLibrary
-from assay.compiler.air.container import AirFormatError, find_containers, read_container
+from assay.compiler.air.container import (
+    AirFormatError,
+    cut_library,
+    find_containers,
+    read_container,
+)
 from assay.compiler.msl import CompileError
 from tests.support.metallib import Buffer, bitcode, constant_field, kernel, library
 
@@ -33,6 +38,28 @@ def test_functions_have_what_the_file_says_of_them() -> None:
         ("wide", 7, "bool", True),
         ("scale", 2, "float", False),
     ]
+
+
+def test_a_library_is_cut_to_a_function_with_all_that_is_said_of_it() -> None:
+    carried = {"/a/k.metal": "// source"}
+    whole = library(
+        TWO, {"second": constant_field(("wide", 0x35, 7, True))}, carried, {"add": TWO["first"]}
+    )
+    data = cut_library(whole, "two.metallib", ["second"])
+    before, after = (read_container(each, "x.metallib") for each in (whole, data))
+    assert list(after.functions) == ["second", "add"]  # others may call what is visible
+    for name, function in after.functions.items():
+        assert function == before.functions[name]
+        assert function.bitcode() == before.functions[name].bitcode()
+    assert after.embedded == before.embedded != b""
+    assert (after.version, after.platform, after.os_version) == ((2, 7), "macOS", (14, 0))
+    assert cut_library(data, "x.metallib", ["second"]) == data
+    assert AirLibrary(data, "x.metallib").sources() == AirLibrary(whole, "x.metallib").sources()
+
+
+def test_a_library_is_not_cut_to_what_it_has_not() -> None:
+    with pytest.raises(AirFormatError, match="there is no function 'third'"):
+        cut_library(DATA, "two.metallib", ["first", "third"])
 
 
 FIELDS = b"XXXX\0\0" * 100

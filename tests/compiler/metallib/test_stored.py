@@ -125,8 +125,19 @@ def test_errors_have_the_line_of_the_source(folder: Path) -> None:
 
 def test_functions_of_one_name_are_not_linked(folder: Path) -> None:
     made("-c", "add.metal")
-    with pytest.raises(CompileError, match=r"'add' is defined in add\.metal and in"):
+    with pytest.raises(CompileError, match=r"'add' is defined in add\.metal, twice"):
         made("add.air", "add.air", "-o", "x.metallib")
+
+
+def test_a_function_that_no_file_defines_is_told_where_it_is_called(folder: Path) -> None:
+    (folder / "calls.metal").write_text(
+        "float far(float v);\n"
+        "kernel void k(device float* x [[buffer(0)]]) {\n  x[0] = far(x[0]); }\n"
+    )
+    made("-c", "calls.metal")  # another file might
+    with pytest.raises(CompileError, match=r"calls\.metal:3:\d+: error: calls '_Z3farf'"):
+        made("calls.air", "-o", "x.metallib")
+    assert not (folder / "x.metallib").exists()
 
 
 OPTIONS = """-O2 -g -gline-tables-only -Wall -Wextra -Werror -Wno-unused-variable -x metal
@@ -150,6 +161,7 @@ def test_options_of_build_scripts_are_taken(folder: Path) -> None:
         (["-frobnicate", "a.metal"], "unknown argument: '-frobnicate'"),
         (["a.metal", "-o"], "argument to '-o' is missing"),
         (["-std=c++17", "a.metal"], "invalid value 'c\\+\\+17'"),
+        (["-std=metal9.9", "a.metal"], "invalid value 'metal9.9'"),
         (["-x", "c", "a.metal"], "language not recognized: 'c'"),
         (["-c", "a.metal", "b.metal", "-o", "c.air"], "multiple output files"),
     ],
