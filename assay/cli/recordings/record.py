@@ -67,7 +67,9 @@ Program = Annotated[
 ]
 Arguments = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[ARGUMENTS]...", help="What a Python program is given; options behind --."),
+    typer.Argument(
+        metavar="[ARGUMENTS]...", help="What a Python program is given; options behind --."
+    ),
 ]
 IsModule = Annotated[
     bool, typer.Option("-m", help="PROGRAM names a Python module, such as pytest.")
