@@ -23,6 +23,7 @@ from .products import main as products
 from .public import main as public
 from .summary import summary
 from .torch_comparing import main as torch
+from .wheels import main as fetch
 from .workers import stored
 
 _SECONDS_OF_ONE = 120.0
@@ -31,6 +32,8 @@ _SHOWN = 5
 
 def main(arguments: Sequence[str]) -> int:
     """Compare and print; 1 if bits differ."""
+    if "--fetch" in arguments:
+        return fetch(arguments)
     if "--import" in arguments:
         return import_counts(arguments)
     if "--public" in arguments:

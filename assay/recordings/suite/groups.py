@@ -7,9 +7,14 @@ from collections.abc import Iterator
 from .case import Case
 
 _SIMD = (
-    *("simd_sum", "simd_product", "simd_min", "simd_max"),
-    *("simd_prefix_inclusive_sum", "simd_prefix_exclusive_sum"),
-    *("simd_prefix_inclusive_product", "simd_prefix_exclusive_product"),
+    "simd_sum",
+    "simd_product",
+    "simd_min",
+    "simd_max",
+    "simd_prefix_inclusive_sum",
+    "simd_prefix_exclusive_sum",
+    "simd_prefix_inclusive_product",
+    "simd_prefix_exclusive_product",
 )
 _QUAD = ("quad_sum", "quad_product", "quad_min", "quad_max")
 _BITS = ("and", "or", "xor")
