@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.hw.apple.facts.limits import limits
+from assay.sim.simt.analysis.linear_form import number_of
 from assay.sim.simt.ir.operations import positions as p
+from assay.sim.simt.ir.operations.marks import EXPECT_SIMDGROUPS
 from assay.sim.simt.ir.operations.operation import OfThread, Operation
 from assay.sim.simt.ir.operations.synchronisation import SIMDGROUP_BARRIER
 from assay.sim.simt.ir.operations.table import OPERATIONS
@@ -172,6 +174,10 @@ def _threadgroup(kernel: KernelFunction, use: _Use, threads: Size | None, shrink
     """As many threads as the kernel allows, or the usual number, about square."""
     axes = use.thread_axes
     count = max(1, (kernel.max_total_threads_per_threadgroup or use.threads) // abs(shrink))
+    together = _together(kernel)
+    if together:
+        size = (together * _SIMDGROUP, 1, 1)
+        return size if threads is None else _least(size, threads)
     if axes == 1:
         size = (count, 1, 1)
     elif axes == 2:
@@ -183,6 +189,20 @@ def _threadgroup(kernel: KernelFunction, use: _Use, threads: Size | None, shrink
         size = (width, max(1, min(width, count // width)), 1)
         size = (size[0], size[1], max(1, count // (size[0] * size[1])))
     return size if threads is None else _least(size, threads)
+
+
+def _together(kernel: KernelFunction) -> int:
+    """Simdgroups of a threadgroup that a tensor operation says it is of; 0 if none says it."""
+    program = kernel.program()
+    if EXPECT_SIMDGROUPS.name.encode() not in program.bitcode:
+        return 0
+    marked = program.marked_function(frozenset({"uniform"}))
+    said = {
+        number_of(each.operands[0])
+        for each in marked.instructions()
+        if each.operation is EXPECT_SIMDGROUPS
+    }
+    return said.pop() or 0 if len(said) == 1 else 0
 
 
 def _groups(threadgroup: Size, axes: int, room: Shape | None) -> Size:

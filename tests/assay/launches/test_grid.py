@@ -18,6 +18,20 @@ def test_a_kernel_whose_lanes_only_multiply_matrices_runs_on_a_whole_simdgroup()
     assert choose_grid(compile_library(source).function("k"), Setup()).threadgroup == (32, 1, 1)
 
 
+def test_a_threadgroup_has_the_simdgroups_that_its_tensor_operation_is_of() -> None:
+    source = """#include <metal_stdlib>
+#include <metal_tensor>
+#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
+using namespace metal; using namespace mpp::tensor_ops;
+kernel void k(device float* a, device float* b, device float* c) {
+  auto A = tensor(a, extents<int, 32, 32>()); auto B = tensor(b, extents<int, 32, 32>());
+  auto C = tensor(c, dextents<int, 2>(32, 32));
+  matmul2d<matmul2d_descriptor(32, 32, 32), execution_simdgroups<4>> op;
+  op.run(A, B, C);
+}"""
+    assert choose_grid(compile_library(source).function("k"), Setup()).threadgroup == (128, 1, 1)
+
+
 HALVE = f"""{PRELUDE}kernel void k(device const float2* x, device float2* y, constant float& by,
                                   uint i [[thread_position_in_grid]]) {{ y[i] = by * x[i]; }}"""
 SHARED = f"""{PRELUDE}kernel void k(device float2* x, device float2* y,

@@ -14,9 +14,12 @@ import numpy as np
 import pytest
 
 from assay.compiler.air import AirLibrary, open_library
+from assay.launches.constants import compiled_kernel
+from assay.launches.plan import make_plan
 from assay.sim.check import Checker, Finding
 from assay.sim.simt import Memory, dispatch
 from assay.sim.simt.ir.faults import KernelFault
+from benchmarks.apple.launches import launch_of as host_launch_of
 from tests.support.wheels import member
 
 pytestmark = pytest.mark.slow
@@ -145,6 +148,54 @@ def test_nothing_is_found_in_kernels_that_are_launched_as_their_library_does(
     assert len(launches) == _MOST
     found = {name: findings(library, name, launch) for name, launch in launches.items()}
     assert {name: each for name, each in found.items() if each} == {}
+
+
+OF_FAMILIES = (
+    "naive_unfold_nd_float32_2",
+    "four_step_mem_256_float2_float2_1_false",
+    "vjp_layer_normfloat32",
+    "layer_norm_loopedfloat16",
+    "col_reduce_small_2_reduce_orfloat16",
+    "col_reduce_longcolumn_5_reduce_sumuint8",
+    "col_reduce_looped_2_32_32_reduce_minuint8",
+    "steel_attention_float16_bq32_bk16_bd128_bv128_wm4_wn1_maskfloat16",
+    "implicit_gemm_conv_2d_float32_bm32_bn8_bk16_wm4_wn1_channel_l_filter_s",
+    "implicit_gemm_conv_3d_float32_bm32_bn8_bk16_wm4_wn1_filter_s",
+    "implicit_gemm_conv_2d_general_float32_bm32_bn32_bk16_wm2_wn2",
+    "gn4large_ArcCoshbfloat16bfloat16",
+    "steel_gather_mm_rhs_nn_float16_float16_bm16_bn64_bk16_wm1_wn2",
+    "steel_gather_mm_nt_float16_float16_bm64_bn64_bk16_wm2_wn2",
+    "steel_segmented_mm_tn_float16_float16_bm64_bn64_bk16_wm1_wn2",
+    "steel_gemm_fused_nn_float16_float16_bm64_bn64_bk16_wm2_wn2",
+)
+"""Of kernels that are no rows or single elements, one of each kind."""
+
+
+@pytest.mark.parametrize("name", OF_FAMILIES)
+def test_nothing_is_found_in_products_convolutions_and_their_like(
+    library: AirLibrary, name: str
+) -> None:
+    setup = host_launch_of(name)
+    kernel, _ = compiled_kernel(library, name, setup.constants)
+    plan = make_plan(kernel, setup, growth=4096, shrink=1, sources=())
+    given = {(each.argument.kind, each.argument.index): each for each in plan.bound}
+    checker, memory, arguments = Checker(), Memory(), []
+    for argument in kernel.arguments:
+        bound = given[argument.kind, argument.index]
+        if bound.data is None:
+            arguments.append(bound.length)
+        else:
+            data = np.array(bound.data, copy=True)
+            arguments.append(memory.register(data, name=argument.name))
+    dispatch(
+        kernel.program().specialise(plan.grid.threadgroup, checker.observers),
+        memory,
+        arguments,
+        threads=plan.grid.threads,
+        threadgroups=plan.grid.threadgroups,
+        checker=checker,
+    )
+    assert list(checker.findings) == []
 
 
 def test_a_row_that_does_not_fill_the_threadgroup_of_a_layer_norm_is_written_beyond(
