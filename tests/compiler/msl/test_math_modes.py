@@ -157,3 +157,18 @@ def test_products_are_fused_within_an_expression_unless_the_program_forbids_it(
     dispatch(executable, memory, arguments, (1, 1, 1), None)
     assert list(y == 2**-24) == [inside, across]
     assert list(y == 0) == [not inside, not across]
+
+
+def test_a_program_may_add_functions_of_bfloat_to_the_library() -> None:
+    """As MLX does, for all that Apple has not."""
+    functions = "".join(
+        f"bfloat {name}(bfloat x) {{ return 1.0bf; }}\n" for name in ("exp", "abs", "sin", "floor")
+    )
+    functions += "bfloat max(bfloat x, bfloat y) { return 2.0bf; }\n"
+    asserts = "".join(
+        f"static_assert(is_same_v<decltype(metal::{call}), bfloat>);\n"
+        for call in ("exp(x)", "abs(x)", "sin(x)", "floor(x)", "max(x, x)")
+    )
+    source = f"namespace metal {{\n{functions}}}\n"
+    source += f"kernel void k(device bfloat* y) {{ bfloat x = y[0];\n{asserts}}}"
+    assert compile_library(HEAD + source).function("k")
