@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from assay.sim.native.llvm_host import LLVM_LOCK, start_llvm
+from assay.sim.native.llvm_modules import module_of
 from assay.sim.simt import UndefinedFunction, UnsupportedKernel
 
 from ..msl.errors import CompileError, MissingConstants
@@ -24,6 +26,7 @@ _MARKER = re.compile(r'# (\d+) "((?:[^"\\]|\\.)*)"[ \d]*')
 _DEFAULT = "default.metallib"
 _OWN_HEADERS = "<metal_stdlib>"
 _STDIN = Path("-")
+_KNOWN = ("llvm.", "__assay_")
 
 
 def build(invocation: Invocation, version: str, warn: Callable[[str], None]) -> list[Path]:
@@ -52,7 +55,9 @@ def _link(library: SourceLibrary) -> None:
     problems = []
     for name in library.function_names:
         try:
-            _ = library.function(name).program().function
+            program = library.function(name).program()
+            if _declares(program.bitcode):
+                _ = program.function  # which says what is called, and where
         except MissingConstants:  # the host will give them
             continue
         except UndefinedFunction as error:
@@ -61,6 +66,15 @@ def _link(library: SourceLibrary) -> None:
             continue
     if problems:
         raise CompileError("\n".join(dict.fromkeys(problems)))
+
+
+def _declares(bitcode: bytes) -> bool:
+    """Whether a module has functions without a body that are neither LLVM's nor the machine's."""
+    start_llvm()
+    with LLVM_LOCK, module_of(bitcode) as module:
+        return any(
+            each.is_declaration and not each.name.startswith(_KNOWN) for each in module.functions
+        )
 
 
 def compiled_unit(path: Path, invocation: Invocation, warn: Callable[[str], None]) -> Unit:

@@ -11,7 +11,7 @@ from ..msl.errors import CompileError
 from ..msl.options import CompileOptions
 
 _STANDARD = re.compile(r"(?:(?:macos|ios|osx)-)?metal(\d)\.(\d)")
-# Those of the Metal Shading Language Specification, by its first page of each.
+# Versions of the Metal Shading Language Specification.
 _VERSIONS = {
     (1, 0),
     (1, 1),
