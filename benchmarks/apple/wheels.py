@@ -17,7 +17,7 @@ from pathlib import Path
 from assay.compiler.air.container import find_containers
 
 _MLX, _TORCH, _EXECUTORCH = "mlx-metal==0.32.4", "torch==2.15.0", "executorch==1.5.1"
-_METALLIB, _DYLIB = "mlx/lib/mlx.metallib", "torch/lib/libtorch_cpu.dylib"
+_METALLIB, DYLIB = "mlx/lib/mlx.metallib", "torch/lib/libtorch_cpu.dylib"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +43,9 @@ WHEELS = (
     Wheel(name="mlx14", macos=14, requirement=_MLX, library=_METALLIB, headers="mlx/include/"),
     Wheel(name="mlx26", macos=26, requirement=_MLX, library=_METALLIB),
     Wheel(
-        name="torch14", macos=14, requirement=_TORCH, library=_DYLIB, headers="torch/include/c10/"
+        name="torch14", macos=14, requirement=_TORCH, library=DYLIB, headers="torch/include/c10/"
     ),
-    Wheel(name="torch26", macos=26, requirement=_TORCH, library=_DYLIB),
+    Wheel(name="torch26", macos=26, requirement=_TORCH, library=DYLIB),
     Wheel(
         name="executorch", macos=14, requirement=_EXECUTORCH, library="executorch/lib/mlx.metallib"
     ),
@@ -91,7 +91,7 @@ def _unpacked(path: Path, wheel: Wheel, folder: Path) -> Iterator[Path]:
     with zipfile.ZipFile(path) as archive:
         data = archive.read(wheel.library)
         # Of a program's file, the largest library is the one for this macOS; there may be more.
-        found = max(find_containers(data), key=len) if wheel.library == _DYLIB else data
+        found = max(find_containers(data), key=len) if wheel.library == DYLIB else data
         library = folder / f"{wheel.name}.metallib"
         library.write_bytes(found)
         yield library

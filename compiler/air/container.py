@@ -204,16 +204,17 @@ class _Reader:
             offsets = struct.pack("<3Q", len(told), len(own), len(modules))
             group = _packed({**tags, b"OFFT": offsets})
             listed += struct.pack("<I", len(group) + 4) + group
-            for section, start in ((public, at[0]), (private, at[1])):
-                raw = _packed(
-                    self._tags(section[0] + start + 4, f"the metadata of '{function.name}'")
-                )
-                raw = struct.pack("<I", len(raw) + 4) + raw
-                told, own = (told + raw, own) if section is public else (told, own + raw)
+            told += self._section(public[0] + at[0], function.name)
+            own += self._section(private[0] + at[1], function.name)
             modules += bytes(function.stored)
             modules += bytes(-len(modules) % _CODE_ALIGNMENT)
             count += 1
         return _joined(head, struct.pack("<I", count) + listed, told, own, modules, whole.embedded)
+
+    def _section(self, at: int, name: str) -> bytes:
+        """A function's part of a section of metadata."""
+        raw = _packed(self._tags(at + 4, f"the metadata of '{name}'"))
+        return struct.pack("<I", len(raw) + 4) + raw
 
     def _embedded(self, functions: tuple[int, ...], public: int) -> bytes:
         """The section of sources, which the header's extension names behind the function list."""
