@@ -24,7 +24,15 @@ def missed(plan: Plan, files: Collection[str]) -> tuple[str, ...]:
         said.append(f"never entered: the {what} at {listed(lines, most=_SHOWN)}")
     if names := _buffers(plan, found):
         said.append(f"never touched: {listed(names, most=_SHOWN)}")
+    if _is_empty(plan, found):
+        said.append("its code has no access of any of its buffers")
     return tuple(said)
+
+
+def _is_empty(plan: Plan, found: Collection[Coverage]) -> bool:
+    """Whether nothing is left of a kernel, as where assumed constants switch all of it off."""
+    is_plain = all(argument.kind == "buffer" for argument in plan.kernel.arguments)
+    return is_plain and bool(plan.kernel.arguments) and not any(each.buffers for each in found)
 
 
 def _loops(found: Collection[Coverage], files: Collection[str]) -> list[str]:

@@ -88,7 +88,7 @@ def replay_command(
     if trace is not None:
         check_trace_name(trace)
     if not recording.is_file():
-        what = "a folder, and no recording" if recording.is_dir() else "no such file"
+        what = "this is a folder" if recording.is_dir() else "there is no such file"
         raise CommandError(f"{recording}: {what}", code=USAGE)
     if recording.suffix == SUFFIX:
         result: CaptureResult | ReplayResult = _captured(

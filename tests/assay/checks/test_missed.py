@@ -35,6 +35,18 @@ def test_loops_and_buffers_that_never_ran_are_told() -> None:
     assert "of kernel 'rows' not all was checked" in str(checked("rows"))
 
 
+def test_a_kernel_of_which_assumed_constants_leave_nothing_is_not_called_clean() -> None:
+    source = """constant bool FORWARD [[function_constant(0)]];
+kernel void copy(device const float* x, device float* y, uint i [[thread_position_in_grid]]) {
+    if (FORWARD) y[i] = x[i];
+}
+"""
+    report = Report(chosen_checks("all"))
+    check_source(source, "copy.metal", report, SourceOptions())
+    assert report.kernels[0].missed == ("its code has no access of any of its buffers",)
+    assert "of kernel 'copy' not all was checked" in str(report)
+
+
 def test_check_kernel_tells_what_never_ran_and_what_rests_on_assumptions() -> None:
     report = assay.check_kernel(ROWS, "rows", None, None, None)
     assert report.kernels[0].missed[1] == "never touched: 'x'"
