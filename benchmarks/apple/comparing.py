@@ -69,8 +69,8 @@ def tasks(
 
     Also why there is nothing of some files.
     """
-    there = frozenset(_opened(older).function_names)
-    newer_there = frozenset(_opened(newer).function_names) if newer else frozenset()
+    there = frozenset(opened(older).function_names)
+    newer_there = frozenset(opened(newer).function_names) if newer else frozenset()
     found, refused = [], {}
     for file in files:
         try:
@@ -105,8 +105,8 @@ def _refused(task: Task, problem: str) -> Row:
 
 
 def _row(task: Task) -> Row:
-    older = _opened(task.left)
-    sides = (older, _opened(task.right)) if task.right else (_ours(task), older)
+    older = opened(task.left)
+    sides = (older, opened(task.right)) if task.right else (_ours(task), older)
     chip_name = CHIP if task.is_timed else ""
     found = compared(*sides, task.kernel, setup=launch_of(task.kernel), chip_name=chip_name)
     return Row(
@@ -125,7 +125,8 @@ def _ours(task: Task) -> KernelLibrary:
 
 
 @functools.cache
-def _opened(path: Path) -> AirLibrary:
+def opened(path: Path) -> AirLibrary:
+    """A library, opened once."""
     return open_library(path)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import random
 import time
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,7 @@ from assay.compiler.air import AirLibrary, open_library
 from assay.sim.simt.ir.verify import verify
 from assay.sim.simt.run.program import Program
 
+from .comparing import opened
 from .workers import done, kept, stored
 
 
@@ -60,13 +60,10 @@ def _refused(task: Task, problem: str) -> Import:
     return Import(library=task[0].name, kernel=task[1], problem=problem)
 
 
-_opened = functools.cache(open_library)
-
-
 def imported(task: Task) -> Import:
     """Read one kernel, all of whose constants are 1, and verify what came of it."""
     path, kernel = task
-    library: AirLibrary = _opened(path)
+    library: AirLibrary = opened(path)
     constants = {each.index: 1 for each in library.constants_of(kernel)}
     start = time.process_time()
     try:

@@ -15,12 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.compiler.air import AirLibrary, open_library
 from assay.compiler.msl import CompileOptions, KernelLibrary, compile_library
 
 from . import torch_functions
 from .compare import compared
-from .comparing import TORCH, Row
+from .comparing import TORCH, Row, opened
 from .workers import done, kept, stored
 
 _SECONDS_OF_ONE = 300.0
@@ -78,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _some(function: str, library: Path, count: int) -> list[str]:
     """So many of a function's kernels, spread over its forms and types."""
-    every = torch_functions.kernels(function, _opened(library).function_names)
+    every = torch_functions.kernels(function, opened(library).function_names)
     step = max(1, len(every) // count)
     # Forms follow each other: a step that shares no factor with their number meets all of them.
     step += 1 - step % 2
@@ -86,7 +85,7 @@ def _some(function: str, library: Path, count: int) -> list[str]:
 
 
 def _row(task: TorchTask) -> Row:
-    ours, theirs = _compiled(task.headers, task.library, task.function), _opened(task.library)
+    ours, theirs = _compiled(task.headers, task.library, task.function), opened(task.library)
     found = compared(ours, theirs, task.kernel, setup=torch_functions.launch(task.kernel))
     problem = found.problem.partition("\n")[0]
     return _made(task, different=found.different, problem=problem)
@@ -106,13 +105,8 @@ def _made(task: TorchTask, *, different: int = 0, problem: str = "") -> Row:
     )
 
 
-@functools.cache
-def _opened(path: Path) -> AirLibrary:
-    return open_library(path)
-
-
 @functools.lru_cache(maxsize=2)
 def _compiled(headers: Path, library: Path, function: str) -> KernelLibrary:
     options = CompileOptions(fast_math=False, include_paths=(headers,), language_version=(3, 1))
-    text = torch_functions.source(function, _opened(library).function_names)
+    text = torch_functions.source(function, opened(library).function_names)
     return compile_library(text, options=options, file_name=f"{function}.metal", each_alone=True)

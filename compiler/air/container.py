@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from mmap import mmap
 
@@ -138,13 +138,32 @@ def find_containers(data: bytes | mmap) -> Iterator[memoryview]:
         at += len(MAGIC)
 
 
-def cut_library(data: Data, name: str, kept: Collection[str]) -> bytes:
-    """A library with the functions of these names, and the visible ones, which others may call.
+class Cutter:
+    """Takes functions out of a library, which is read once.
 
     Raises:
-        AirFormatError: as `read_container`, and for names that are not there.
+        AirFormatError: as `read_container`.
     """
-    return _Reader(data, name).cut(kept)
+
+    def __init__(self, data: Data, name: str) -> None:
+        self._reader = _Reader(data, name)
+        self._whole = self._reader.container()
+        self._name = name
+        self._listed = self._reader.listed()
+
+    def only(self, function: str) -> bytes:
+        """A library with a function, and the visible ones, which it may call.
+
+        Raises:
+            AirFormatError: for a name that is not there.
+        """
+        functions = self._whole.functions
+        if function not in functions:
+            raise AirFormatError(f"{self._name}: there is no function '{function}'")
+        kept = [x for x in functions.values() if x.name == function or x.kind == "visible"]
+        return self._reader.joined(
+            [(self._listed[each.name], each.stored) for each in kept], self._whole.embedded
+        )
 
 
 def read_container(data: Data, name: str) -> Container:
@@ -187,33 +206,36 @@ class _Reader:
             embedded=self._embedded(functions, public[0]),
         )
 
-    def cut(self, kept: Collection[str]) -> bytes:
-        """The file with some functions only; sources that it carries stay."""
-        whole = self.container()
-        missing = set(kept) - whole.functions.keys()
-        if missing:
-            raise AirFormatError(f"{self._name}: there is no function '{min(missing)}'")
-        head, places = (list(_HEADER.unpack_from(self._data)[a:b]) for a, b in ((0, 8), (9, 17)))
-        functions, public, private, _ = zip(places[::2], places[1::2], strict=True)
+    def listed(self) -> dict[str, Mapping[bytes, bytes]]:
+        """The tagged fields of each function in the list, by name."""
+        groups = self._groups(_HEADER.unpack_from(self._data)[9])
+        found: dict[str, Mapping[bytes, bytes]] = {}
+        for tags in groups:
+            found.setdefault(self._text(self._field(tags, b"NAME")), tags)
+        return found
+
+    def joined(
+        self, kept: Iterable[tuple[Mapping[bytes, bytes], bytes | memoryview]], sources: bytes
+    ) -> bytes:
+        """A file of functions of this one, each with its module, and of sources."""
+        fields = _HEADER.unpack_from(self._data)
+        head, (_, public, private, _) = list(fields[:8]), fields[9::2]
         listed, told, own, modules, count = b"", b"", b"", b"", 0
-        for tags in self._groups(functions[0]):
-            function = whole.functions[self._text(self._field(tags, b"NAME"))]
-            if function.name not in kept and function.kind != "visible":
-                continue
+        for tags, stored in kept:
             at = struct.unpack("<3Q", self._field(tags, b"OFFT"))
             offsets = struct.pack("<3Q", len(told), len(own), len(modules))
             group = _packed({**tags, b"OFFT": offsets})
             listed += struct.pack("<I", len(group) + 4) + group
-            told += self._section(public[0] + at[0], function.name)
-            own += self._section(private[0] + at[1], function.name)
-            modules += bytes(function.stored)
+            told += self._section(public + at[0])
+            own += self._section(private + at[1])
+            modules += bytes(stored)
             modules += bytes(-len(modules) % _CODE_ALIGNMENT)
             count += 1
-        return _joined(head, struct.pack("<I", count) + listed, told, own, modules, whole.embedded)
+        return _joined(head, struct.pack("<I", count) + listed, told, own, modules, sources)
 
-    def _section(self, at: int, name: str) -> bytes:
+    def _section(self, at: int) -> bytes:
         """A function's part of a section of metadata."""
-        raw = _packed(self._tags(at + 4, f"the metadata of '{name}'"))
+        raw = _packed(self._tags(at + 4, "the metadata of a function"))
         return struct.pack("<I", len(raw) + 4) + raw
 
     def _embedded(self, functions: tuple[int, ...], public: int) -> bytes:

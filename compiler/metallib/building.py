@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from assay.sim.native.llvm_host import LLVM_LOCK, start_llvm
 from assay.sim.native.llvm_modules import module_of
-from assay.sim.simt import UndefinedFunction, UnsupportedKernel
+from assay.sim.simt import Program, UndefinedFunction, UnsupportedKernel
 
 from ..msl.errors import CompileError, MissingConstants
 from ..msl.front import clang
@@ -46,35 +46,10 @@ def build(invocation: Invocation, version: str, warn: Callable[[str], None]) -> 
         units=tuple(unit for _, library in libraries for unit in library.units),
     )
     target = Path(invocation.output or _DEFAULT)
-    _link(SourceLibrary(whole, str(target)))  # two functions of one name are refused
+    SourceLibrary(whole, str(target))  # two functions of one name are refused
+    if undefined := [problem for unit in whole.units for problem in unit.undefined]:
+        raise CompileError("\n".join(undefined))
     return [_write(target, whole, invocation.inputs, invocation)]
-
-
-def _link(library: SourceLibrary) -> None:
-    """Raises CompileError for kernels that call what no file defines."""
-    problems = []
-    for name in library.function_names:
-        try:
-            program = library.function(name).program()
-            if _declares(program.bitcode):
-                _ = program.function  # which says what is called, and where
-        except MissingConstants:  # the host will give them
-            continue
-        except UndefinedFunction as error:
-            problems.append(f"{error.site}: error: {error.reason}")
-        except UnsupportedKernel:  # of which whoever runs it is told
-            continue
-    if problems:
-        raise CompileError("\n".join(dict.fromkeys(problems)))
-
-
-def _declares(bitcode: bytes) -> bool:
-    """Whether a module has functions without a body that are neither LLVM's nor the machine's."""
-    start_llvm()
-    with LLVM_LOCK, module_of(bitcode) as module:
-        return any(
-            each.is_declaration and not each.name.startswith(_KNOWN) for each in module.functions
-        )
 
 
 def compiled_unit(path: Path, invocation: Invocation, warn: Callable[[str], None]) -> Unit:
@@ -84,10 +59,11 @@ def compiled_unit(path: Path, invocation: Invocation, warn: Callable[[str], None
     preprocessed = preprocess(source, options, file_name)
     library = compile_library(source, options=options, file_name=file_name)
     library.prepare(library.function_names)
-    problems = []
+    problems: list[str] = []
+    undefined: list[str] = []
     for name in library.function_names:
         try:
-            library.function(name)
+            undefined += _undefined(library.function(name).program())
         except MissingConstants:  # the host will give them
             continue
         except CompileError as error:
@@ -105,7 +81,29 @@ def compiled_unit(path: Path, invocation: Invocation, warn: Callable[[str], None
         fast_math=options.fast_math,
         language_version=options.language_version,
         sources={file_name: source, **_included(preprocessed.includes)},
+        undefined=tuple(dict.fromkeys(undefined)),
     )
+
+
+def _undefined(program: Program) -> Iterator[str]:
+    """What is to be said of functions that a kernel calls and its file does not define."""
+    if not _declares(program.bitcode):
+        return
+    try:
+        _ = program.function
+    except UndefinedFunction as error:
+        yield f"{error.site}: error: {error.reason}"
+    except UnsupportedKernel:  # of which whoever runs it is told
+        return
+
+
+def _declares(bitcode: bytes) -> bool:
+    """Whether a module has functions without a body that are neither LLVM's nor the machine's."""
+    start_llvm()
+    with LLVM_LOCK, module_of(bitcode) as module:
+        return any(
+            each.is_declaration and not each.name.startswith(_KNOWN) for each in module.functions
+        )
 
 
 def preprocessed_text(invocation: Invocation) -> str:

@@ -38,6 +38,7 @@ class Unit:
         fast_math: whether multiplications and additions may be fused.
         language_version: of MSL, major and minor.
         sources: the files that it came from, as they are, by name.
+        undefined: what to say, when it is linked, of functions that it calls and nothing defines.
     """
 
     file_name: str
@@ -45,6 +46,7 @@ class Unit:
     fast_math: bool
     language_version: tuple[int, int]
     sources: Mapping[str, str] = field(repr=False)
+    undefined: tuple[str, ...] = ()
 
     @property
     def options(self) -> CompileOptions:
@@ -103,7 +105,10 @@ def _library(record: Mapping[str, object]) -> StoredLibrary:
 
 def _unit(record: Mapping[str, object]) -> Unit:
     sources, version = record["sources"], record["language_version"]
+    undefined = record.get("undefined", [])  # files of before have none
     if not isinstance(sources, dict) or not isinstance(version, list):
+        raise TypeError
+    if not isinstance(undefined, list):
         raise TypeError
     major, minor = (int(number) for number in version)
     return Unit(
@@ -112,6 +117,7 @@ def _unit(record: Mapping[str, object]) -> Unit:
         fast_math=record["fast_math"] is True,
         language_version=(major, minor),
         sources={_text(name): _text(text) for name, text in sources.items()},
+        undefined=tuple(_text(each) for each in undefined),
     )
 
 

@@ -38,3 +38,8 @@ class Case:
     parameters: str = ""
     declared: str = ""
     bind: Bind | None = None
+
+
+def simple(name: str, given: str, expression: str, result: str = "") -> Case:
+    """A case whose result is an expression of `a` and `b`, and of their type unless it is said."""
+    return Case(name=name, given=given, result=result or given, body=f"r = {expression};")

@@ -9,7 +9,7 @@ from itertools import chain
 from assay.hw.apple.facts.promises import promises
 
 from .argument_buffers import argument_buffer_cases
-from .case import FLOATS, Case
+from .case import FLOATS, Case, simple
 from .groups import group_cases
 from .matrices import matrix_cases
 from .textures import texture_cases
@@ -77,10 +77,6 @@ def _all() -> Iterator[Case]:
     )
 
 
-def _simple(name: str, given: str, expression: str, result: str = "") -> Case:
-    return Case(name=name, given=given, result=result or given, body=f"r = {expression};")
-
-
 def _function(name: str, kind: str, expression: str, *, fast: bool) -> Case:
     """A function; with fast math of arguments for which there is a promise."""
     group = "fast-math" if fast else "math"
@@ -114,30 +110,30 @@ def _arithmetic() -> Iterator[Case]:
             named = f"arithmetic/{name}-{kind}"
             yield Case(name=named, given=kind, result=kind, body=expression, function=name)
         for name, operator in _COMPARISONS.items():
-            yield _simple(f"arithmetic/{name}-{kind}", kind, f"uchar(a {operator} b)", "uchar")
+            yield simple(f"arithmetic/{name}-{kind}", kind, f"uchar(a {operator} b)", "uchar")
 
 
 def _integers() -> Iterator[Case]:
     for kind in INTEGERS:
         for name, operator in _BITS.items():
-            yield _simple(f"integer/{name}-{kind}", kind, f"{kind}(a {operator} b)")
-        yield _simple(f"integer/shift-left-{kind}", kind, f"{kind}(a << (b & 7))")
-        yield _simple(f"integer/shift-right-{kind}", kind, f"{kind}(a >> (b & 7))")
+            yield simple(f"integer/{name}-{kind}", kind, f"{kind}(a {operator} b)")
+        yield simple(f"integer/shift-left-{kind}", kind, f"{kind}(a << (b & 7))")
+        yield simple(f"integer/shift-right-{kind}", kind, f"{kind}(a >> (b & 7))")
         for name in _INTEGER_UNARY:
-            yield _simple(f"integer/{name}-{kind}", kind, f"{kind}({name}(a))")
+            yield simple(f"integer/{name}-{kind}", kind, f"{kind}({name}(a))")
         for name in _INTEGER_BINARY:
-            yield _simple(f"integer/{name}-{kind}", kind, f"{kind}({name}(a, b))")
+            yield simple(f"integer/{name}-{kind}", kind, f"{kind}({name}(a, b))")
 
 
 def _conversions() -> Iterator[Case]:
     for given in TYPES:
         for result in TYPES:
             if given != result:
-                yield _simple(f"convert/{given}-{result}", given, f"{result}(a)", result)
+                yield simple(f"convert/{given}-{result}", given, f"{result}(a)", result)
 
 
 def _others() -> Iterator[Case]:
-    yield _simple("pack/snorm4x8", "float", "pack_float_to_snorm4x8(float4(a, b, -a, -b))", "uint")
-    yield _simple("pack/unorm4x8", "float", "pack_float_to_unorm4x8(float4(a, b, -a, -b))", "uint")
-    yield _simple("bits/float-uint", "float", "as_type<uint>(a * b)", "uint")
-    yield _simple("bits/half-ushort", "half", "as_type<ushort>(half(a * b))", "ushort")
+    yield simple("pack/snorm4x8", "float", "pack_float_to_snorm4x8(float4(a, b, -a, -b))", "uint")
+    yield simple("pack/unorm4x8", "float", "pack_float_to_unorm4x8(float4(a, b, -a, -b))", "uint")
+    yield simple("bits/float-uint", "float", "as_type<uint>(a * b)", "uint")
+    yield simple("bits/half-ushort", "half", "as_type<ushort>(half(a * b))", "ushort")

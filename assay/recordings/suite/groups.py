@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .case import Case
+from .case import Case, simple
 
 _SIMD = (
     "simd_sum",
@@ -50,28 +50,24 @@ def group_cases() -> Iterator[Case]:
     yield from _barriers()
 
 
-def _simple(name: str, given: str, expression: str, result: str = "") -> Case:
-    return Case(name=name, given=given, result=result or given, body=f"r = {expression};")
-
-
 def _lanes() -> Iterator[Case]:
     for kind in _TYPES:
         for name in (*_SIMD, *_QUAD):
-            yield _simple(f"simdgroup/{name}-{kind}", kind, f"{name}(a)")
+            yield simple(f"simdgroup/{name}-{kind}", kind, f"{name}(a)")
         for name, expression in _MOVES.items():
-            yield _simple(f"simdgroup/{name}-{kind}", kind, expression)
+            yield simple(f"simdgroup/{name}-{kind}", kind, expression)
         if kind not in ("float", "half"):
             for name in _BITS:
-                yield _simple(f"simdgroup/simd_{name}-{kind}", kind, f"simd_{name}(a)")
-                yield _simple(f"simdgroup/quad_{name}-{kind}", kind, f"quad_{name}(a)")
+                yield simple(f"simdgroup/simd_{name}-{kind}", kind, f"simd_{name}(a)")
+                yield simple(f"simdgroup/quad_{name}-{kind}", kind, f"quad_{name}(a)")
     for kind in ("char", "uchar"):
-        yield _simple(f"simdgroup/shuffle-{kind}", kind, _MOVES["shuffle"])
+        yield simple(f"simdgroup/shuffle-{kind}", kind, _MOVES["shuffle"])
 
 
 def _votes() -> Iterator[Case]:
     for name, expression in _VOTES.items():
-        yield _simple(f"simdgroup/vote-{name}", "uint", expression)
-    yield _simple(
+        yield simple(f"simdgroup/vote-{name}", "uint", expression)
+    yield simple(
         "simdgroup/vote-quad-ballot", "uint", "uint((quad_vote::vote_t)quad_ballot(a > 1))"
     )
 

@@ -10,6 +10,8 @@ from ...recordings import BoundTable, Constant, KernelRecord, LibraryRecord
 from .proxy import Proxy, bytes_given, placed, real_of
 
 if TYPE_CHECKING:
+    from assay.compiler.air.container import Cutter
+
     from .session import Session
 
 _OPTIONS = (
@@ -154,6 +156,7 @@ class Library(Proxy):
         self._options = _options_of(options)
         self._macros = _macros_of(options)
         self._numbers: dict[bytes, int] = {}
+        self._cutter: Cutter | None = None
 
     def number(self, function: str) -> int:
         """The number in the recording of what a function needs of it. Raises NotRecorded."""
@@ -174,13 +177,15 @@ class Library(Proxy):
 
     def _cut(self, function: str) -> bytes:
         """Of what Apple compiled, which may be large, a function with those that it may call."""
-        from assay.compiler.air.container import MAGIC, AirFormatError, cut_library
+        from assay.compiler.air.container import MAGIC, AirFormatError, Cutter
 
         assert self._data is not None
         if not self._data.startswith(MAGIC):
             return self._data
         try:
-            return cut_library(self._data, "the library", [function])
+            if self._cutter is None:
+                self._cutter = Cutter(self._data, "the library")
+            return self._cutter.only(function)
         except AirFormatError:  # it is told of where it is opened
             return self._data
 

@@ -10,7 +10,7 @@ import pytest
 from assay.compiler.air import AirLibrary
 from assay.compiler.air.container import (
     AirFormatError,
-    cut_library,
+    Cutter,
     find_containers,
     read_container,
 )
@@ -45,7 +45,7 @@ def test_a_library_is_cut_to_a_function_with_all_that_is_said_of_it() -> None:
     whole = library(
         TWO, {"second": constant_field(("wide", 0x35, 7, True))}, carried, {"add": TWO["first"]}
     )
-    data = cut_library(whole, "two.metallib", ["second"])
+    data = Cutter(whole, "two.metallib").only("second")
     before, after = (read_container(each, "x.metallib") for each in (whole, data))
     assert list(after.functions) == ["second", "add"]  # others may call what is visible
     for name, function in after.functions.items():
@@ -53,13 +53,13 @@ def test_a_library_is_cut_to_a_function_with_all_that_is_said_of_it() -> None:
         assert function.bitcode() == before.functions[name].bitcode()
     assert after.embedded == before.embedded != b""
     assert (after.version, after.platform, after.os_version) == ((2, 7), "macOS", (14, 0))
-    assert cut_library(data, "x.metallib", ["second"]) == data
+    assert Cutter(data, "x.metallib").only("second") == data
     assert AirLibrary(data, "x.metallib").sources() == AirLibrary(whole, "x.metallib").sources()
 
 
 def test_a_library_is_not_cut_to_what_it_has_not() -> None:
     with pytest.raises(AirFormatError, match="there is no function 'third'"):
-        cut_library(DATA, "two.metallib", ["first", "third"])
+        Cutter(DATA, "two.metallib").only("third")
 
 
 FIELDS = b"XXXX\0\0" * 100
