@@ -14,6 +14,7 @@ from assay.sim.simt import Program, UndefinedFunction, UnsupportedKernel
 
 from ..msl.errors import CompileError, MissingConstants
 from ..msl.front import clang
+from ..msl.front.diagnostics import quoted
 from ..msl.front.preprocess import preprocess
 from ..msl.opening import compile_library
 from .command_line import Invocation
@@ -55,6 +56,7 @@ def build(invocation: Invocation, version: str, warn: Callable[[str], None]) -> 
 def compiled_unit(path: Path, invocation: Invocation, warn: Callable[[str], None]) -> Unit:
     """A source after preprocessing, of which each kernel compiles. Raises CompileError."""
     source, file_name = _text(path)
+    source = _with_forced(source, file_name, invocation)
     options = invocation.options_for(path)
     preprocessed = preprocess(source, options, file_name)
     library = compile_library(source, options=options, file_name=file_name)
@@ -63,11 +65,14 @@ def compiled_unit(path: Path, invocation: Invocation, warn: Callable[[str], None
     undefined: list[str] = []
     for name in library.function_names:
         try:
-            undefined += _undefined(library.function(name).program())
+            told = "\n".join(_undefined(library.function(name).program()))
+            undefined += [quoted(told, (), library.sources())] if told else []
         except MissingConstants:  # the host will give them
             continue
         except CompileError as error:
             problems.append(str(error))
+    if rendering := library.rendering_errors():
+        problems.append(rendering)
     if problems:
         raise CompileError("\n".join(dict.fromkeys(problems)))
     warnings = "\n".join(library.warnings(invocation.warnings))
@@ -111,12 +116,25 @@ def preprocessed_text(invocation: Invocation) -> str:
     parts = []
     for path in invocation.inputs:
         source, file_name = _text(path)
+        source = _with_forced(source, file_name, invocation)
         text = preprocess(source, invocation.options_for(path), file_name).text
         lines = _portable(text, file_name).split("\n")
         if not invocation.marks_lines:
             lines = [line for line in lines if line and not _MARKER.fullmatch(line)]
         parts.append("\n".join(lines).rstrip("\n") + "\n")
     return "".join(parts)
+
+
+def _with_forced(source: str, file_name: str, invocation: Invocation) -> str:
+    """A source behind the files of `-include`, with its lines at their numbers."""
+    if not invocation.forced_includes:
+        return source
+    lines = [f'#include "{_escaped(str(path.resolve()))}"' for path in invocation.forced_includes]
+    return "\n".join((*lines, f'# 1 "{_escaped(file_name)}"', source))
+
+
+def _escaped(name: str) -> str:
+    return name.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _text(path: Path) -> tuple[str, str]:
@@ -172,8 +190,7 @@ def _line(line: str) -> str:
         return line
     name = _plain(found[2])
     name = _OWN_HEADERS if Path(name).is_relative_to(clang.HEADERS) else _shown(name)
-    name = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'# {found[1]} "{name}"'
+    return f'# {found[1]} "{_escaped(name)}"'
 
 
 def _plain(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +27,23 @@ _VERSIONS = {
     (3, 2),
     (4, 0),
 }
-_VALUED = ("-o", "-I", "-isystem", "-iquote", "-D", "-U", "-MF", "-MT", "-MQ", "-x", "-std")
+_VALUED = (
+    "-o",
+    "-I",
+    "-isystem",
+    "-iquote",
+    "-include",
+    "-D",
+    "-U",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-x",
+    "-std",
+)
+# What Apple's compiler writes and this one has not.
+_NOT_WRITTEN = ("-S", "-emit-llvm")
+_DEEPEST = 8  # response files that name others
 # What takes a value and changes nothing here.
 _IGNORED_VALUED = ("-target", "-arch", "-isysroot", "-sdk", "-Xclang", "-mllvm")
 _IGNORED = re.compile(
@@ -63,6 +80,7 @@ class Invocation:
         preprocess_only: whether sources are only preprocessed (`-E`), with marks of lines.
         output: where to; empty if it is not said.
         dependencies: a file for `make` with what was read; empty for none.
+        forced_includes: files that are read before each source (`-include`).
         warnings: options that choose warnings, as clang takes them.
         phony_targets: whether that says that headers may be gone (`-MP`).
         inputs: sources, and files that were compiled before.
@@ -79,6 +97,7 @@ class Invocation:
     wants_dependencies: bool = False
     phony_targets: bool = False
     warnings: list[str] = field(default_factory=list)
+    forced_includes: list[Path] = field(default_factory=list)
     include_paths: list[Path] = field(default_factory=list)
     macros: dict[str, str] = field(default_factory=dict)
     fast_math: bool = True
@@ -88,7 +107,11 @@ class Invocation:
         """What a source is compiled with: its own folder is searched for includes, too."""
         return CompileOptions(
             macros=self.macros,
-            include_paths=(path.parent, *self.include_paths),
+            include_paths=(
+                path.parent,
+                *self.include_paths,
+                *(each.parent for each in self.forced_includes),
+            ),
             fast_math=self.fast_math,
             language_version=self.language_version,
         )
@@ -97,7 +120,7 @@ class Invocation:
 def parsed(arguments: Sequence[str]) -> Invocation:
     """The options of a command line. Raises CommandLineError."""
     found = Invocation()
-    rest = iter(arguments)
+    rest = _expanded(arguments, _DEEPEST)
     for argument in rest:
         _take(found, argument, rest)
     if not found.inputs:
@@ -105,6 +128,22 @@ def parsed(arguments: Sequence[str]) -> Invocation:
     if found.compile_only and found.output and len(found.inputs) > 1:
         raise CommandLineError("error: cannot specify -o when generating multiple output files")
     return found
+
+
+def _expanded(arguments: Sequence[str], depth: int) -> Iterator[str]:
+    """Arguments, with those of a response file in the place of `@FILE`."""
+    for argument in arguments:
+        path = Path(argument[1:])
+        if not argument.startswith("@") or not path.is_file():
+            yield argument
+            continue
+        if not depth:
+            raise CommandLineError(f"error: '{argument}': response files name each other")
+        try:
+            words = shlex.split(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise CommandLineError(f"error: cannot read '{path}': {error}") from None
+        yield from _expanded(words, depth - 1)
 
 
 def _take(found: Invocation, argument: str, rest: Iterator[str]) -> None:
@@ -118,6 +157,10 @@ def _take(found: Invocation, argument: str, rest: Iterator[str]) -> None:
         found.marks_lines &= argument != "-P"
         found.wants_dependencies |= argument in ("-MD", "-MMD")
         found.phony_targets |= argument == "-MP"
+    elif argument in _NOT_WRITTEN:
+        raise CommandLineError(
+            f"error: '{argument}': libraries of assay metal hold MSL, of which there is no assembly"
+        )
     elif argument in _IGNORED_VALUED:
         _value(argument, rest)
     elif argument.startswith("-std="):
@@ -147,6 +190,8 @@ def _set(found: Invocation, option: str, value: str) -> None:
             found.output = value
         case "-I" | "-isystem" | "-iquote":
             found.include_paths.append(Path(value))
+        case "-include":
+            found.forced_includes.append(Path(value))
         case "-D":
             name, has_value, text = value.partition("=")
             found.macros[name] = text if has_value else "1"

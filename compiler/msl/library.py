@@ -31,6 +31,16 @@ _LOG_BUFFER = b"__assay_log_buffer"
 _UNDEFINED = re.compile(rb"__assay_undefined_constant\{([^}]*)\}")
 
 
+def texts(source: str, file_name: str, includes: Iterable[Path]) -> Mapping[str, str]:
+    """Texts that messages quote, by file name: the source's parts and what it includes."""
+    sources = named_texts(source, file_name)
+    # A program may name any file in a #line; only those that it could include are read.
+    for path in includes:
+        with contextlib.suppress(OSError):
+            sources[str(path)] = path.read_text(errors="replace")
+    return sources
+
+
 class Library:
     """The functions of one source text; made by `compile_library`."""
 
@@ -47,6 +57,8 @@ class Library:
         problems: Mapping[int, str] | None = None,
     ) -> None:
         self._source = source
+        self._text = text
+        self._fast_math = options.fast_math
         self._file_name = file_name
         self._key = key
         self._includes = includes
@@ -85,12 +97,7 @@ class Library:
 
     def sources(self) -> Mapping[str, str]:
         """Texts that the library was made of, by file name: the source and what it includes."""
-        sources = named_texts(self._source, self._file_name)
-        # A program may name any file in a #line; only those that it could include are read.
-        for path in self._includes:
-            with contextlib.suppress(OSError):
-                sources[str(path)] = path.read_text(errors="replace")
-        return sources
+        return texts(self._source, self._file_name, self._includes)
 
     def function(
         self,
@@ -148,6 +155,14 @@ class Library:
         with self._lock:
             return self._compiler.warnings(options)
 
+    def rendering_errors(self) -> str:
+        """What is wrong in vertex and fragment functions, as clang prints it; "" if nothing is."""
+        from .rendering import rendering_errors  # only `assay metal` asks
+
+        return rendering_errors(
+            self._text, self._file_name, self.sources(), fast_math=self._fast_math
+        )
+
     def runs_any(self) -> bool:
         """Whether there is a kernel that compiles, or that may with values for constants."""
         for name in self._entries:
@@ -159,6 +174,14 @@ class Library:
                 continue
             return True
         return False
+
+    def errors_in(self, rewritten: Rewritten) -> str:
+        """What clang says of a text that breaks rules of MSL; "" if nothing. It is not compiled."""
+        try:
+            self._compiler.emit(rewritten, None, frozenset(), checking=True)
+        except CompileError as error:
+            return str(error)
+        return ""
 
     def check(self, rewritten: Rewritten) -> None:
         """Compile the first kernel, and with it the declarations of the whole text."""

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.sim.native.disk_cache import digest
 
 from . import records
-from .errors import CompileError
+from .errors import CompileError, merged
 from .front import clang, precompiled
 from .front.preprocess import Preprocessed, preprocess
-from .library import CACHE, Library
+from .library import CACHE, Library, texts
 from .options import CompileOptions
 from .rewrite.quarantine import quarantined
+
+if TYPE_CHECKING:
+    from .rewrite.rewrite import Rewritten
 
 # Functions that do not compile, beyond which nothing of a text is taken.
 _MOST_PROBLEMS = 64
@@ -78,26 +82,14 @@ def _new_library(
 
     Raises CompileError for what is wrong outside of all functions, or in each kernel.
     """
-    from .rewrite.rewrite import rewrite
-
     includes = [(str(path), _file_digest(path)) for path in preprocessed.includes]
     own_key = digest(key, *(known for _, known in includes))
     text, problems, first_error = preprocessed.text, dict[int, str](), ""
     while True:
         try:
-            rewritten = rewrite(text, {})
-            library = Library(
-                source,
-                options,
-                file_name,
-                own_key,
-                text,
-                rewritten.entries,
-                rewritten.constants,
-                preprocessed.includes,
-                problems,
+            library, rewritten = _checked(
+                source, options, file_name, own_key, text, preprocessed.includes, problems
             )
-            library.check(rewritten)
             break
         except CompileError as error:
             first_error = first_error or str(error)
@@ -114,6 +106,48 @@ def _new_library(
     record = {**described, "includes": includes, "problems": problems, "error": first_error}
     CACHE.put(key, records.pack(record, text.encode()))
     return library
+
+
+def _checked(
+    source: str,
+    options: CompileOptions,
+    file_name: str,
+    key: str,
+    text: str,
+    includes: tuple[Path, ...],
+    problems: dict[int, str],
+) -> tuple[Library, Rewritten]:
+    """A library of preprocessed text; CompileError, in the source's words, for what is wrong."""
+    from .front.diagnostics import quoted
+    from .rewrite.rewrite import rewritten
+    from .source.lexer import TokenStream, tokenize
+
+    try:
+        stream = TokenStream(text)
+        made = rewritten(stream, {})
+        library = Library(
+            source,
+            options,
+            file_name,
+            key,
+            text,
+            made.entries,
+            made.constants,
+            includes,
+            problems,
+        )
+        if stream.problems:
+            ours = "\n".join(map(str, stream.problems))
+            raise CompileError(merged(ours, library.errors_in(made)))
+        library.check(made)
+    except CompileError as error:
+        sources = texts(source, file_name, includes)
+        try:
+            tokens = tokenize(text)
+        except CompileError:
+            tokens = []
+        raise CompileError(quoted(str(error), tokens, sources)) from None
+    return library, made
 
 
 def _key(source: str, options: CompileOptions, file_name: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 
-from ..source.lexer import Token
+from ..source.lexer import Token, words_of
 from .clang import HEADERS
 
 _LINE = re.compile(
@@ -67,6 +68,26 @@ def readable(
         if text not in out:
             out.append(text)
     return "\n".join(out) or f"{place}: error: {_unplaced(diagnostics)}"
+
+
+def quoted(errors: str, tokens: Iterable[Token], sources: Mapping[str, str]) -> str:
+    """Errors that name places of preprocessed text, at those of the user's lines, which are shown.
+
+    Args:
+        errors: lines of which some may have what they quote behind them already.
+        tokens: those of the preprocessed text.
+        sources: text of the user's files by name.
+    """
+    columns = _Columns(tokens)
+    lines = errors.split("\n")
+    out: list[str] = []
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        found = _read(_WARNING, line)
+        if not found or (following and not _WARNING.match(following)):
+            out.append(line)
+            continue
+        out.append(_render(found[0], columns, sources))
+    return "\n".join(out)
 
 
 def _unplaced(diagnostics: str) -> str:
@@ -169,24 +190,24 @@ class _Columns:
     def find(self, message: _Message, quoted: str) -> int:
         """The column in the user's line `quoted` (from 1)."""
         position = 1
-        seen: dict[str, int] = {}
-        for token in self._lines.get((message.file, message.line), ()):
+        line = self._lines.get((message.file, message.line), [])
+        for number, token in enumerate(line):
             end = position + len(token.text)
-            seen[token.original] = seen.get(token.original, 0) + 1
             if position <= message.column < end:
-                return _nth(quoted, token.original, seen[token.original]) or token.column
+                return _column(line, number, quoted)
             position = end
         return min(message.column, len(quoted) + 1)
 
 
-def _nth(line: str, word: str, count: int) -> int | None:
-    """Column of the `count`-th occurrence of a token in a line, or None."""
-    pattern = (
-        rf"(?<!\w){re.escape(word)}(?!\w)"
-        if word[:1].isalnum() or word[:1] == "_"
-        else re.escape(word)
-    )
-    for number, match in enumerate(re.finditer(pattern, line), 1):
-        if number == count:
-            return match.start() + 1
-    return None
+def _column(line: Sequence[Token], number: int, quoted: str) -> int:
+    """Where the token stands in the user's line, or the macro that became it."""
+    words = [each.original for each in line if each.significant]
+    before = sum(each.significant for each in line[:number])
+    if not line[number].significant or before >= len(words):
+        return line[number].column
+    written = [(word, at) for word, at in words_of(quoted) if word.strip()]
+    blocks = SequenceMatcher(None, [word for word, _ in written], words, autojunk=False)
+    for _, first, last, start, end in blocks.get_opcodes():
+        if start <= before < end and first < last:
+            return written[min(first + before - start, last - 1)][1] + 1
+    return min(line[number].column, len(quoted) + 1)

@@ -40,7 +40,8 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
     spliced = _SPLICE.sub("", source)
     if _EMBED.search(spliced):
         line = spliced[: _EMBED.search(spliced).start()].count("\n") + 1  # type: ignore[union-attr]
-        raise CompileError.at(file_name, line, 1, "#embed is not part of MSL")
+        error = CompileError.at(file_name, line, 1, "#embed is not part of MSL")
+        raise CompileError(_quoted(str(error), source, file_name, options))
     major, minor = options.language_version
     macros = {
         "__METAL__": "1",
@@ -95,7 +96,10 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
             f"{file_name}: error: the source has {tokens} tokens when its macros are expanded; the "
             f"limit is {_MOST_TOKENS}: pass large tables in buffers"
         )
-    includes = _check_includes(text, options)
+    try:
+        includes = _check_includes(text, options)
+    except CompileError as error:
+        raise CompileError(_quoted(str(error), source, file_name, options)) from None
     if result.status:
         raise CompileError(_visible(result.diagnostics, options, file_name, source))
     return Preprocessed(text=text, includes=includes)
@@ -131,7 +135,22 @@ def _visible(diagnostics: str, options: CompileOptions, file_name: str, source: 
         else line
         for line in lines
     ]
-    return "\n".join(lines) or f"{file_name}: error: the source cannot be preprocessed"
+    if not lines:
+        return f"{file_name}: error: the source cannot be preprocessed"
+    return _quoted("\n".join(lines), source, file_name, options)
+
+
+def _quoted(errors: str, source: str, file_name: str, options: CompileOptions) -> str:
+    """Errors with the lines they are about, of the source and of files that may be included."""
+    from .diagnostics import quoted  # only what does not compile needs it
+
+    sources = named_texts(source, file_name)
+    folders = [path.resolve() for path in options.include_paths]
+    for name in {line.partition(":")[0] for line in errors.split("\n")} - sources.keys():
+        path = Path(name)
+        if path.is_file() and any(path.resolve().is_relative_to(folder) for folder in folders):
+            sources[name] = path.read_text(errors="replace")
+    return quoted(errors, (), sources)
 
 
 def _folder_of(name: str) -> str:

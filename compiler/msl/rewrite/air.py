@@ -56,17 +56,19 @@ _DEFINITIONS = _definitions()
 
 
 def define_labels(stream: TokenStream) -> None:
-    """Define the labelled functions that the text declares; CompileError at any other assembly."""
+    """Define the labelled functions that the text declares; other assembly is reported."""
     used: dict[str, None] = {}
     for index, text in enumerate(stream.texts):
         if text not in LABELS:
             continue
         if stream.texts[index + 1] != "(" or stream.texts[index - 1] != ")":
-            raise stream.error(index, f"'{text}': assembly is not part of MSL")
+            stream.report(index, f"'{text}': assembly is not part of MSL")
+            continue
         label = "".join(t.strip('"') for t in stream.texts[index + 2 : stream.match[index + 1]])
         if label not in _DEFINITIONS:
             known = ", ".join(_DEFINITIONS)
-            raise stream.error(index, f"'{label}' is not supported; known labels are {known}")
+            stream.report(index, f"'{label}' is not supported; known labels are {known}")
+            continue
         used[label] = None
     if used:
         text = "\n" + "\n".join(_DEFINITIONS[label] for label in used) + "\n"

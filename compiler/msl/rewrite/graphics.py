@@ -1,12 +1,17 @@
-"""Leaves out vertex, fragment and other rendering functions: a library keeps its compute side."""
+"""Leaves out vertex, fragment and other rendering functions: a library keeps its compute side.
+
+To be told what is wrong in vertex and fragment functions, they are made functions as others.
+"""
 
 from __future__ import annotations
 
 from ..source.attributes import Attributes
 from ..source.lexer import TokenStream
-from ..source.scopes import Scopes, Statement
+from ..source.scopes import Function, Scopes, Statement
+from .unsupported import uses_unsupported
 
 _STAGES = frozenset({"vertex", "fragment", "mesh", "object", "intersection"})
+_PLAIN_STAGES = frozenset({"vertex", "fragment"})
 # Words that stand between a stage's keyword and the start of the declaration.
 _SPECIFIERS = frozenset({"static", "inline", "extern", "constexpr"})
 
@@ -16,11 +21,44 @@ def remove_rendering(stream: TokenStream, scopes: Scopes, attributes: Attributes
 
     They and what only they use (interpolation, imageblocks, rasterisation) are never looked at.
     """
-    ranges = [
-        (function.start, function.end)
+    functions = _rendering(stream, scopes, attributes)
+    return _removed(stream, scopes, attributes, functions)
+
+
+def demote_rendering(stream: TokenStream, scopes: Scopes, attributes: Attributes) -> bool:
+    """Make vertex and fragment functions plain ones and take out the others; whether some were.
+
+    Those that use what this compiler has not are taken out, too.
+    """
+    kept: list[Function] = []
+    left_out: list[Function] = []
+    for function in _rendering(stream, scopes, attributes):
+        words = range(function.start, function.name_index)
+        stages = {stream.texts[at] for at in words if not attributes.covers(at)}
+        stages.update(attributes.within(function.start, function.name_index))
+        is_plain = not stages & (_STAGES - _PLAIN_STAGES)
+        is_known = not uses_unsupported(stream, function.start, function.end)
+        (kept if is_plain and is_known else left_out).append(function)
+    for function in kept:
+        for at in range(function.start, function.name_index):
+            if stream.texts[at] in _PLAIN_STAGES:
+                stream.remove(at, at)
+    return _removed(stream, scopes, attributes, left_out) or bool(kept)
+
+
+def _rendering(stream: TokenStream, scopes: Scopes, attributes: Attributes) -> list[Function]:
+    return [
+        function
         for function in scopes.functions
         if _renders(stream, attributes, function.start, function.name_index)
     ]
+
+
+def _removed(
+    stream: TokenStream, scopes: Scopes, attributes: Attributes, functions: list[Function]
+) -> bool:
+    """Take functions and the instantiations of rendering functions out; whether there were any."""
+    ranges = [(function.start, function.end) for function in functions]
     ranges += [
         (statement.start, statement.end)
         for statement in scopes.statements
@@ -28,8 +66,6 @@ def remove_rendering(stream: TokenStream, scopes: Scopes, attributes: Attributes
     ]
     for first, last in ranges:
         stream.remove(first, last)
-    if ranges:
-        stream.refresh()
     return bool(ranges)
 
 

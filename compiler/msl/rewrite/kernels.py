@@ -308,10 +308,10 @@ class _Finder:
         ]
         type_name = stream.source(types[0], types[-1]) if types else ""
         if "stage_in" in given:
-            raise stream.error(first, "'[[stage_in]]' parameters are not supported")
+            stream.report(first, "'[[stage_in]]' parameters are not supported")
         place = _argument_table(given, space, [stream.texts[index] for index in types])
-        if not position and not place:
-            raise stream.error(
+        if not position and not place and "stage_in" not in given:
+            stream.report(
                 first,
                 f"kernel parameter '{name}' has neither an address space nor a known attribute",
             )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ..errors import CompileError
+from ..errors import CompileError, split_errors
 from ..source.attributes import Attributes
 from ..source.lexer import TokenStream
 from ..source.scopes import Function, Scopes
@@ -17,7 +17,6 @@ from ..source.scopes import Function, Scopes
 _NAME = "assay_does_not_compile_"
 _USED = re.compile(rb"assay_does_not_compile_(\d+)")
 _PLACE = re.compile(r"^(?P<file>[^\n]+?):(?P<line>\d+):(?P<column>\d+): ", re.MULTILINE)
-_ERROR = re.compile(r"^[^\n]+?:\d+:\d+: (?:fatal )?error: ", re.MULTILINE)
 _REQUESTED = re.compile(
     r"^(?P<file>[^\n]+?):(?P<line>\d+):(?P<column>\d+): note: in instantiation of", re.MULTILINE
 )
@@ -40,7 +39,7 @@ def quarantined(text: str, error: str, known: int) -> tuple[str, dict[int, str]]
     except CompileError:
         raise CompileError(error) from None
     errors: dict[int, list[str]] = {}
-    for one in _each(error):
+    for one in split_errors(error) or [error]:  # of no place: the compiler broke off
         at = _blamed(one, stream, functions)
         if at is None:
             raise CompileError(error)
@@ -58,15 +57,6 @@ def problem_in(bitcode: bytes, problems: Mapping[int, str]) -> str:
     """Why code cannot run: the errors of the emptied functions that it calls; "" if of none."""
     numbers = sorted({int(number) for number in _USED.findall(bitcode)})
     return "\n".join(problems[number] for number in numbers if number in problems)
-
-
-def _each(error: str) -> list[str]:
-    """The errors of a compiler's text, each with its notes."""
-    starts = [match.start() for match in _ERROR.finditer(error)]
-    if not starts:
-        return [error]  # of no place: the compiler broke off
-    ends = [*starts[1:], len(error)]
-    return [error[start:end].rstrip() for start, end in zip(starts, ends, strict=True)]
 
 
 def _blamed(error: str, stream: TokenStream, functions: list[Function]) -> int | None:

@@ -70,31 +70,34 @@ _ATTRIBUTE_WORDS = frozenset({"__attribute__", "__attribute", "__declspec"})
 
 
 def refuse_foreign(stream: TokenStream) -> None:
-    """Raise CompileError at the first use of host builtins, directives made by macros and such."""
+    """Report every use of host builtins, directives made by macros and such."""
     _refuse_directives(stream)
     texts = stream.texts
     for index, text in enumerate(texts):
         if text in _WORDS:
-            raise stream.error(index, f"'{text}': {_WORDS[text]}")
-        if text.startswith("__builtin_"):
+            stream.report(index, f"'{text}': {_WORDS[text]}")
+        elif text.startswith("__builtin_"):
             for start, what in _BUILTINS.items():
                 if text.startswith(start):
-                    raise stream.error(index, f"'{text}': {what} cannot be reached from MSL")
+                    stream.report(index, f"'{text}': {what} cannot be reached from MSL")
+                    break
         elif text in _ATTRIBUTE_WORDS:
             _refuse_attribute(stream, index)
         elif text == "gnu" and texts[index + 1 : index + 2] == ["::"]:
             if _bare(texts[index + 2]) in _ATTRIBUTES:
-                raise _foreign_attribute(stream, index + 2)
+                _foreign_attribute(stream, index + 2)
         elif text == "goto" and texts[index + 1 : index + 2] == ["*"]:
-            raise stream.error(index, "'goto *': computed jumps are not part of MSL")
+            stream.report(index, "'goto *': computed jumps are not part of MSL")
 
 
 def _refuse_directives(stream: TokenStream) -> None:
     """Directives that are left after preprocessing came out of macros; no compiler obeys them."""
     for token in stream.all:
         if token.kind == "directive" and not _KEPT.match(token.text):
-            raise CompileError.at(
-                token.file, token.line, token.column, "a macro cannot make a directive"
+            stream.problems.append(
+                CompileError.at(
+                    token.file, token.line, token.column, "a macro cannot make a directive"
+                )
             )
 
 
@@ -104,11 +107,11 @@ def _refuse_attribute(stream: TokenStream, start: int) -> None:
         return
     for index in range(start + 2, stream.match[start + 1]):
         if _bare(stream.texts[index]) in _ATTRIBUTES:
-            raise _foreign_attribute(stream, index)
+            _foreign_attribute(stream, index)
 
 
-def _foreign_attribute(stream: TokenStream, index: int) -> Exception:
-    return stream.error(index, f"attribute '{stream.texts[index]}' is not part of MSL")
+def _foreign_attribute(stream: TokenStream, index: int) -> None:
+    stream.report(index, f"attribute '{stream.texts[index]}' is not part of MSL")
 
 
 def _bare(name: str) -> str:

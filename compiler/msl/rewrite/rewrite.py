@@ -48,13 +48,33 @@ class Rewritten:
 def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rewritten:
     """Rewrite a preprocessed library with these function constants; raises CompileError."""
     stream = TokenStream(preprocessed)
+    made = rewritten(stream, values)
+    stream.raise_problems()
+    return made
+
+
+def rewritten(
+    stream: TokenStream,
+    values: Mapping[int | str, ConstantValue],
+    *,
+    with_rendering: bool = False,
+) -> Rewritten:
+    """What `rewrite` makes, even where rules of MSL are broken: `stream.problems` says how.
+
+    With `with_rendering` vertex and fragment functions stay, as functions that anybody could call.
+
+    Raises CompileError where nobody could go on.
+    """
     refuse_foreign(stream)
     attributes = Attributes(stream)
     scopes = Scopes(stream, attributes)
-    if graphics.remove_rendering(stream, scopes, attributes):
+    leave_out = graphics.demote_rendering if with_rendering else graphics.remove_rendering
+    if leave_out(stream, scopes, attributes):
+        stream.refresh()
         attributes = Attributes(stream)
         scopes = Scopes(stream, attributes)
     refuse_unsupported(stream)
+    stream.raise_problems()  # of words that nobody knows, clang would say no more
     strict.check_rules(stream, scopes, attributes)
     air.define_labels(stream)
     constants = function_constants.find_constants(stream, scopes, attributes)

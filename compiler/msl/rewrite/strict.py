@@ -27,7 +27,7 @@ _FORBIDDEN = {
 
 
 def check_rules(stream: TokenStream, scopes: Scopes, attributes: Attributes) -> None:
-    """Raise CompileError at the first place that breaks a rule."""
+    """Report every place that breaks a rule."""
     _Rules(stream, scopes, attributes).check()
 
 
@@ -60,7 +60,7 @@ class _Rules:
                 text == "delete" and texts[index - 1] == "="
             ):
                 continue
-            raise self._stream.error(index, f"'{text}': {_FORBIDDEN[text]}")
+            self._stream.report(index, f"'{text}': {_FORBIDDEN[text]}")
 
     def _parameters(self, function: Function) -> None:
         for first, last in parameter_ranges(self._stream, function):
@@ -83,7 +83,7 @@ class _Rules:
         if declaration_start(stream, index) is None or not declares_variable(stream, index):
             return
         if not is_kernel:
-            raise stream.error(
+            stream.report(
                 index,
                 "non-kernel function variable cannot be declared in threadgroup address space",
             )
@@ -102,7 +102,7 @@ class _Rules:
             and (following.kind == "ident" or following.original in ("(", "&"))
             and self._stream.tokens[index - 1].kind != "ident"
         ):
-            raise self._missing(position + 1)
+            self._missing(position + 1)
 
     def _kernel(self, function: Function) -> None:
         """A kernel returns nothing."""
@@ -114,7 +114,7 @@ class _Rules:
             if not self._attributes.covers(index)
         ]
         if "kernel" in before and "void" not in before and "auto" not in before:
-            raise self._stream.error(function.name_index, "kernel must have void return type")
+            self._stream.report(function.name_index, "kernel must have void return type")
 
     def _declaration(self, start: int) -> None:
         """A statement that begins as `float* p`: its pointer needs an address space."""
@@ -130,7 +130,7 @@ class _Rules:
         if texts[index] in ("*", "&") and self._stream.tokens[index + 1].kind == "ident":
             name = texts[index + 1]
             if name not in KEYWORDS and texts[index + 2] in (";", "=", ",", "{", "["):
-                raise self._missing(index)
+                self._missing(index)
 
     def _is_type(self, index: int) -> bool:
         text = self._stream.texts[index]
@@ -150,7 +150,7 @@ class _Rules:
                 return
             if text in ("*", "&"):
                 if typed and texts[index + 1] not in KEYWORDS:
-                    raise self._missing(index)
+                    self._missing(index)
                 return
             if self._is_type(index):
                 typed = True
@@ -158,9 +158,9 @@ class _Rules:
                 return
             index += 1
 
-    def _missing(self, index: int) -> Exception:
+    def _missing(self, index: int) -> None:
         what = "pointer" if self._stream.texts[index] == "*" else "reference"
-        return self._stream.error(
+        self._stream.report(
             index,
             f"{what} type must have explicit address space qualifier: device, constant, "
             "threadgroup or thread",
@@ -173,7 +173,7 @@ class _Rules:
         if "threadgroup" in words and "(" not in words:
             index = texts.index("threadgroup", start)
             if declares_variable(self._stream, index) and "using" not in words:
-                raise self._outside(index)
+                self._outside(index)
         index = start
         while texts[index] in _QUALIFIERS:
             index += 1
@@ -181,9 +181,7 @@ class _Rules:
             return
         is_name = self._stream.tokens[index + 1].kind == "ident"
         if is_name and texts[index + 2] in ("=", ";", "[", "{"):
-            raise self._outside(index + 1)
+            self._outside(index + 1)
 
-    def _outside(self, index: int) -> Exception:
-        return self._stream.error(
-            index, "program scope variable must reside in constant address space"
-        )
+    def _outside(self, index: int) -> None:
+        self._stream.report(index, "program scope variable must reside in constant address space")

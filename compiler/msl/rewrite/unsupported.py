@@ -26,13 +26,26 @@ _ATTRIBUTES = {
 
 
 def refuse_unsupported(stream: TokenStream) -> None:
-    """Raise CompileError at the first use of ray tracing and the like."""
-    texts = stream.texts
-    for index, text in enumerate(texts):
-        if text in _NAMES and _is_used(stream, index):
-            raise stream.error(index, f"'{text}': {_NAMES[text]}")
-        if text in _ATTRIBUTES and texts[index - 2 : index] == ["[", "["]:
-            raise stream.error(index, f"'[[{text}]]': {_ATTRIBUTES[text]}")
+    """Report every use of ray tracing and the like."""
+    for index, text in enumerate(stream.texts):
+        if _is_type(stream, index):
+            stream.report(index, f"'{text}': {_NAMES[text]}")
+        if _is_attribute(stream, index):
+            stream.report(index, f"'[[{text}]]': {_ATTRIBUTES[text]}")
+
+
+def uses_unsupported(stream: TokenStream, first: int, last: int) -> bool:
+    """Whether something that would be reported stands among the tokens first..last."""
+    return any(_is_type(stream, at) or _is_attribute(stream, at) for at in range(first, last + 1))
+
+
+def _is_type(stream: TokenStream, index: int) -> bool:
+    return stream.texts[index] in _NAMES and _is_used(stream, index)
+
+
+def _is_attribute(stream: TokenStream, index: int) -> bool:
+    is_known = stream.texts[index] in _ATTRIBUTES
+    return is_known and stream.texts[index - 2 : index] == ["[", "["]
 
 
 def _is_used(stream: TokenStream, index: int) -> bool:

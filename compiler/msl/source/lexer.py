@@ -88,6 +88,12 @@ def tokenize(text: str) -> list[Token]:
     return tokens
 
 
+def words_of(line: str) -> Iterator[tuple[str, int]]:
+    """The tokens of a line as the user wrote it, and where each begins (from 0)."""
+    for match in _TOKEN.finditer(line):
+        yield match[0], match.start()
+
+
 def included_files(preprocessed: str) -> Iterator[tuple[str, str, int]]:
     """Each file that the preprocessor entered: (path, file that included it, line there)."""
     file, line = "", 0
@@ -106,11 +112,13 @@ class TokenStream:
     """The significant tokens of a text in order, with matched brackets.
 
     Indices are positions in `tokens`, which leaves out spaces and directives; `all` has everything
-    and `render` joins it again.
+    and `render` joins it again. What is wrong at a token and keeps nobody from reading on is noted
+    in `problems`.
     """
 
     def __init__(self, text: str) -> None:
         self.all = tokenize(text)
+        self.problems: list[CompileError] = []
         self.refresh()
 
     def refresh(self) -> None:
@@ -145,6 +153,15 @@ class TokenStream:
         """A CompileError at the token `index`."""
         token = self.tokens[index]
         return CompileError.at(token.file, token.line, token.column, message)
+
+    def report(self, index: int, message: str) -> None:
+        """Note what is wrong at the token `index`."""
+        self.problems.append(self.error(index, message))
+
+    def raise_problems(self) -> None:
+        """A CompileError of all that was reported, if anything was."""
+        if self.problems:
+            raise CompileError("\n".join(map(str, self.problems)))
 
     def set(self, index: int, text: str) -> None:
         """Replace one token's text (on one line)."""

@@ -142,3 +142,93 @@ def test_of_a_sound_source_nothing_is_told_whatever_is_asked_for(
 ) -> None:
     told = assay("metal", *options, "-DFACTOR=2", "scale.metal", "-o", "x.metallib")
     assert (told.code, told.err) == (0, "")
+
+
+BROKEN = """#include <metal_stdlib>
+using namespace metal;
+#define REAL double
+float f(float* p) { return *p; }
+kernel void a(device float* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  x[i] = missing;
+  REAL y = 1, z = 2; double w = 3;
+}
+kernel void b(device float* x [[buffer(0)]], float q) { x[0] = "s"; }
+"""
+
+
+def places(told: str) -> list[str]:
+    return [line.partition(" error:")[0] for line in told.split("\n") if " error: " in line]
+
+
+def test_all_errors_are_told_in_the_order_of_the_source(assay: Assay, folder: Path) -> None:
+    (folder / "broken.metal").write_text(BROKEN)
+    done = assay("metal", "-c", "broken.metal")
+    assert done.code == 1
+    found = places(done.err)
+    assert found == [
+        f"broken.metal:{at}:" for at in ("4:14", "6:10", "7:3", "7:22", "9:46", "9:64")
+    ]
+    assert "  REAL y = 1, z = 2; double w = 3;\n  ^\n" in done.err
+    assert done.err.endswith("6 errors generated.\n")
+
+
+def test_an_include_that_is_missing_is_shown(assay: Assay, folder: Path) -> None:
+    (folder / "scale.metal").write_text(f'#include "gone.h"\n{SOURCE}')
+    done = assay("metal", "-c", "scale.metal", "-DFACTOR=2")
+    assert done.err.startswith("scale.metal:1:10: fatal error: 'gone.h' file not found")
+    assert '\n#include "gone.h"\n         ^\n' in done.err
+
+
+RENDERING = """#include <metal_stdlib>
+using namespace metal;
+struct Corner { float4 at [[position]]; float2 uv; };
+vertex Corner corner(uint id [[vertex_id]], constant float4* places [[buffer(0)]]) {
+  Corner made; made.at = places[id]; made.SIDE = 0; return made;
+}
+fragment half4 color(Corner in [[stage_in]], texture2d<half> image [[texture(0)]],
+                     interpolant<float, interpolation::perspective> depth) {
+  constexpr sampler plain;
+  if (in.uv.x < 0) discard_fragment();
+  return image.sample(plain, in.uv) + half4(dfdx(depth.interpolate_at_center()));
+}
+"""
+
+
+def test_errors_in_vertex_and_fragment_functions_are_told(assay: Assay, folder: Path) -> None:
+    (folder / "rendering.metal").write_text(RENDERING.replace("SIDE", "uv"))
+    done = assay("metal", "-c", "rendering.metal")
+    assert (done.code, done.err) == (0, "")
+    (folder / "rendering.metal").write_text(RENDERING)
+    done = assay("metal", "-c", "rendering.metal")
+    assert done.code == 1
+    assert done.err.startswith("rendering.metal:5:43: error: no member named 'SIDE' in 'Corner'")
+
+
+def test_functions_that_are_defined_nowhere_are_shown(assay: Assay, folder: Path) -> None:
+    (folder / "scale.metal").write_text(f"float helper(float x);\n{SOURCE}")
+    done = assay("metal", "scale.metal", "-DFACTOR=helper(1)")
+    assert done.code == 1 and "scale.metal:4:11: error: calls '_Z6helperf'" in done.err
+    assert "\n  x[i] *= FACTOR;\n" in done.err
+
+
+def test_files_are_read_before_the_source_and_options_from_files(
+    assay: Assay, folder: Path
+) -> None:
+    (folder / "before.h").write_text("#define FACTOR (2 + wrong)\n")
+    (folder / "options.rsp").write_text("-include before.h -Dwrong=1\n-c 'scale.metal'")
+    done = assay("metal", "@options.rsp", "-o", "scale.air")
+    assert (done.code, done.err) == (0, "")
+    done = assay("metal", "-include", "before.h", "scale.metal")
+    assert done.code == 1 and done.err.startswith("scale.metal:3:11: error: use of undeclared")
+
+
+def test_response_files_that_name_each_other_are_refused(assay: Assay, folder: Path) -> None:
+    (folder / "options.rsp").write_text("@options.rsp")
+    done = assay("metal", "@options.rsp")
+    assert done.code == 1 and "response files name each other" in done.err
+
+
+@pytest.mark.parametrize("option", ["-S", "-emit-llvm"])
+def test_assembly_is_not_written(assay: Assay, folder: Path, option: str) -> None:
+    done = assay("metal", option, "scale.metal")
+    assert done.code == 1 and f"'{option}': libraries of assay metal hold MSL" in done.err

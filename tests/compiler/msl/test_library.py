@@ -6,6 +6,7 @@ import pytest
 from assay.compiler.msl import CompileError, CompileOptions, compile_library
 from assay.compiler.msl.rewrite import rewrite as rewriting
 from assay.compiler.msl.rewrite.function_constants import ConstantValue
+from assay.compiler.msl.source.lexer import TokenStream
 from tests.support.msl import PRELUDE, run_kernel
 
 INSTANCES = """
@@ -239,12 +240,14 @@ def test_threadgroup_array_parameters_are_pointers() -> None:
 def test_the_text_is_rewritten_once_for_all_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
 
-    def counted(text: str, values: Mapping[int | str, ConstantValue]) -> rewriting.Rewritten:
-        made.append(text)
-        return original(text, values)
+    def counted(
+        stream: TokenStream, values: Mapping[int | str, ConstantValue]
+    ) -> rewriting.Rewritten:
+        made.append(stream.render())
+        return original(stream, values)
 
-    original = rewriting.rewrite
-    monkeypatch.setattr(rewriting, "rewrite", counted)
+    original = rewriting.rewritten
+    monkeypatch.setattr(rewriting, "rewritten", counted)
     kernels = "".join(f"kernel void k{n}(device int* o) {{ *o = {n}; }}\n" for n in range(5))
     library = compile_library(kernels, file_name="five.metal")
     for name in library.function_names:

@@ -29,7 +29,7 @@ def test_a_mistake_is_quoted_from_the_text_that_has_it() -> None:
 
 
 def test_the_preprocessor_s_complaints_keep_the_names_too() -> None:
-    with pytest.raises(CompileError, match=r"^body:5:2: error: no$"):
+    with pytest.raises(CompileError, match=r"^body:5:2: error: no\n#error no\n \^$"):
         compile_library('#line 5 "body"\n#error no\n')
 
 

@@ -29,7 +29,7 @@ struct lod_clamp {
 struct sampler {
   ulong __bits;
 
-  constexpr sampler() : sampler(coord::normalized) {}
+  constexpr sampler() : __bits(__plain) {}
   template <class A, class... B>
     requires(!__is_same(__bare_t<A>, sampler))
   __ASSAY_MEMBER constexpr sampler(A first, B... rest) : __bits(__plain) {

@@ -18,6 +18,12 @@ fragment half4 fs(VO in [[stage_in]], texture2d<half> t [[texture(0)]]) {
 [[fragment]] float4 fs2() {
   return 1;
 }
-kernel void k(device float* f) {
-  f[0] = 1;
+kernel void k(device float* f, texture2d<float> t) {
+  constexpr sampler s;
+  f[0] = t.sample(s, float2(0.5)).x;
+}
+kernel void tessellation(device MTLQuadTessellationFactorsHalf* quads,
+                         device MTLTriangleTessellationFactorsHalf* triangles) {
+  quads[1].insideTessellationFactor[1] = quads[0].edgeTessellationFactor[3];
+  triangles[1].insideTessellationFactor = triangles[0].edgeTessellationFactor[2];
 }
