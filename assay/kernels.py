@@ -44,6 +44,9 @@ class KernelDetails:
     """Values that were assumed for function constants that it reads, as `name = value`."""
     instructions: str = ""
     """What an Apple GPU would execute, as text; empty if it was not asked for."""
+    listing: str = ""
+    """The text whose lines findings name: its file, or of a library without lines its listing;
+    empty if it was not asked for or is not to be had."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,11 +87,12 @@ def inspect_kernels(
     say: Callable[[str], None],
     *,
     instructions: bool = False,
+    listing: bool = False,
 ) -> Iterator[KernelDetails | Refusal]:
     """Compile each kernel, read it into the engine, and tell what it needs.
 
     Function constants that `constants` does not name are assumed as for a run. With `instructions`
-    each is lowered to those of Apple GPUs too.
+    each is lowered to those of Apple GPUs too, with `listing` told the text of its lines.
     """
     from assay.compiler.msl import CompileError
     from assay.sim.simt import UnsupportedKernel
@@ -98,7 +102,11 @@ def inspect_kernels(
         try:
             kernel, assumed = compiled_kernel(library, kernel_name, constants)
             details = _details(kernel, assumed)
-            yield replace(details, instructions=_instructions(kernel)) if instructions else details
+            yield replace(
+                details,
+                instructions=_instructions(kernel) if instructions else "",
+                listing=library.sources().get(kernel.file, "") if listing else "",
+            )
         except (CompileError, UnsupportedKernel) as error:
             yield Refusal(name=kernel_name, reason=str(error))
 

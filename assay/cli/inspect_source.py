@@ -47,8 +47,14 @@ def inspect_source(
         skipped = names[_AT_ONCE:] if not every else ()
         done: list[KernelDetails | Refusal] = []
         shown = names[: len(names) - len(skipped)]
-        lowered = options.instructions
-        for found in inspect_kernels(library, shown, values, say, instructions=lowered):
+        for found in inspect_kernels(
+            library,
+            shown,
+            values,
+            say,
+            instructions=options.instructions,
+            listing=options.listing,
+        ):
             done.append(found)
             if not json:
                 _show(found)
@@ -135,6 +141,15 @@ def _show(found: "KernelDetails | Refusal") -> None:
     typer.echo()
     if found.instructions:
         typer.echo(found.instructions)
+    if found.listing:
+        typer.echo(f"{_numbered(found.listing)}\n")
+
+
+def _numbered(text: str) -> str:
+    """A text with the numbers of its lines."""
+    lines = text.rstrip("\n").split("\n")
+    width = len(str(len(lines)))
+    return "\n".join(f"{number:>{width}} | {line}".rstrip() for number, line in enumerate(lines, 1))
 
 
 _SIZED = ("buffer", "threadgroup")
@@ -208,6 +223,7 @@ def _kernel_json(found: "KernelDetails | Refusal") -> dict[str, Any]:
         "name": found.name,
         "place": found.place,
         **({"instructions": found.instructions.splitlines()} if found.instructions else {}),
+        **({"listing": found.listing.splitlines()} if found.listing else {}),
         "arguments": [
             {
                 "name": argument.name,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compare import ulp_distances
-from ..elements import FLOAT_BITS, Array, element_name, is_float
+from ..elements import Array, element_name, is_float
 from .tolerances import Limits
 
 Data = NDArray[np.uint8]
@@ -23,13 +23,14 @@ class Difference:
         buffer: the kernel's argument, or the buffer's label.
         type: of its elements, as NumPy has them.
         elements: how many it has.
-        different: how many have other bits; NaN of any bits are equal.
+        different: how many have other bits.
         bad: how many are out of tolerance.
         max_ulp: largest distance of floats in representable values, of integers in value.
         max_absolute: largest difference in value.
         index: of the first element that is out of tolerance, or else different.
         byte: where it begins in the buffer.
         here, recorded: its values.
+        bits: what it is here and was in the recording as unsigned integers: of NaN, all there is.
         texel: where that is, of a texture: "texel (3, 1), level 0"; "" of a buffer.
         memory: the buffer's number among those of the dispatch.
         places: lines that may have written it here, "file:line".
@@ -46,6 +47,7 @@ class Difference:
     byte: int
     here: int | float | bool
     recorded: int | float | bool
+    bits: tuple[int, int]
     texel: str = ""
     memory: int = 0
     places: tuple[str, ...] = ()
@@ -55,6 +57,8 @@ def difference(
     buffer: str, here: Data, recorded: Data, element: np.dtype[Any] | None, limits: Limits
 ) -> Difference | None:
     """How two contents of a buffer differ; None if they have the same bits.
+
+    NaN of other bits are 0 ulp apart; they are out of tolerance where bits must be equal.
 
     Args:
         buffer: what to call it.
@@ -68,10 +72,8 @@ def difference(
     if len(here) % kind.itemsize:
         kind = np.dtype(np.uint8)
     left, right = here.view(kind), recorded.view(kind)
-    different = _different(left, right)
-    if not different.any():
-        return None
-    places = np.flatnonzero(different)
+    words = [each.view(f"u{kind.itemsize}") for each in (left, right)]
+    places = np.flatnonzero(words[0] != words[1])
     ulp, absolute, bad = _apart(left[places], right[places], limits)
     first = int(places[np.flatnonzero(bad)[0] if bad.any() else 0])
     return Difference(
@@ -86,16 +88,8 @@ def difference(
         byte=first * kind.itemsize,
         here=left[first].item(),
         recorded=right[first].item(),
+        bits=(int(words[0][first]), int(words[1][first])),
     )
-
-
-def _different(left: Array, right: Array) -> NDArray[np.bool_]:
-    """Which elements have other bits; NaN of any bits are equal."""
-    if not is_float(left.dtype):
-        return np.asarray(left != right)
-    bits = FLOAT_BITS[element_name(left.dtype)]
-    both_nan = np.isnan(left.astype(np.float64)) & np.isnan(right.astype(np.float64))
-    return np.asarray((left.view(bits) != right.view(bits)) & ~both_nan)
 
 
 def _apart(
@@ -109,11 +103,13 @@ def _apart(
     a, b = left.astype(np.float64), right.astype(np.float64)
     with np.errstate(invalid="ignore"):
         absolute = np.abs(a - b)
-    absolute = np.where(a == b, 0.0, np.where(np.isnan(absolute), np.inf, absolute))
+    both_nan = np.isnan(a) & np.isnan(b)
+    absolute = np.where(np.isnan(absolute), np.inf, absolute)
+    absolute = np.where((a == b) | both_nan, 0.0, absolute)
     if limits.is_exact:
-        return ulp, absolute, np.ones(left.shape, np.bool_)
+        return ulp, absolute, ~(both_nan & limits.any_nan)
     either_nan = np.isnan(a) | np.isnan(b)
     with np.errstate(invalid="ignore"):
         near = absolute <= limits.atol + limits.rtol * np.abs(b)
     right_enough = (near & np.isfinite(b)) | ((ulp <= limits.ulp) & ~either_nan)
-    return ulp, absolute, ~right_enough
+    return ulp, absolute, ~(right_enough | both_nan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from .compared import Difference
@@ -88,8 +89,13 @@ def difference_text(one: Difference, other: str = "recorded") -> str:
     return (
         f"{one.buffer}: {one.bad:,} of {one.elements:,} elements ({one.type}), at most "
         f"{one.max_ulp:,} ulp and {one.max_absolute:.3g} apart; the first is [{one.index}], byte "
-        f"{one.byte}{texel}: here {one.here!r}, {other} {one.recorded!r}{written}"
+        f"{one.byte}{texel}: here {_value(one.here, one.bits[0])}, {other} "
+        f"{_value(one.recorded, one.bits[1])}{written}"
     )
+
+
+def _value(value: float, bits: int) -> str:
+    return f"nan ({bits:#x})" if math.isnan(value) else repr(value)
 
 
 def _not_replayed(dispatches: Sequence[ReplayedDispatch]) -> Iterator[str]:

@@ -22,15 +22,18 @@ class Limits:
     Attributes:
         ulp: representable values apart, of floats; integers must be equal.
         rtol, atol: |here - recorded| <= atol + rtol * |recorded|, of floats.
+        any_nan: whether NaN of any bits are right, where all other bits must be equal. With one of
+            the other limits they are.
     """
 
     ulp: int = 0
     rtol: float = 0.0
     atol: float = 0.0
+    any_nan: bool = False
 
     @property
     def is_exact(self) -> bool:
-        """Whether every bit must be equal, but for those of NaN."""
+        """Whether every bit must be equal, but perhaps for those of NaN."""
         return not (self.ulp or self.rtol or self.atol)
 
 
@@ -65,7 +68,9 @@ def read_tolerances(path: Path) -> Tolerances:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         unknown = _unknown(data)
         if unknown:
-            raise ToleranceError(f"{path}: {unknown} is no limit; there are ulp, rtol and atol")
+            raise ToleranceError(
+                f"{path}: {unknown} is no limit; there are ulp, rtol, atol and any_nan"
+            )
         return msgspec.convert(data, Tolerances)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise ToleranceError(f"{path}: {error}") from None

@@ -46,7 +46,10 @@ class RecordingWriter:
         self._device = device
         self._program = program
         self._unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-        self._zip = zipfile.ZipFile(self._unfinished, "w", zipfile.ZIP_DEFLATED, True, _LEVEL)
+        try:
+            self._zip = zipfile.ZipFile(self._unfinished, "w", zipfile.ZIP_DEFLATED, True, _LEVEL)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from None
         self._parts: dict[bytes, int] = {}
         self._libraries: list[LibraryRecord] = []
         self._kernels: list[KernelRecord] = []

@@ -47,6 +47,14 @@ class SourceOptions:
             "--instructions", help="MSL: show the instructions that an Apple GPU would execute."
         ),
     ] = False
+    listing: Annotated[
+        bool,
+        typer.Option(
+            "--listing",
+            help="MSL: show the text whose lines findings name: the source, or of a compiled "
+            "library without it the listing of the kernel.",
+        ),
+    ] = False
     args_template: Annotated[
         bool,
         typer.Option(

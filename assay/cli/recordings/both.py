@@ -53,7 +53,7 @@ def _replayed(
     from ...recordings import Limits, Tolerances, recording, replay
     from ..terminal import progress
 
-    limits = Limits(rtol=apart.relative, atol=apart.absolute)
+    limits = Limits(rtol=apart.relative, atol=apart.absolute, any_nan=True)
     with work_folder() as folder:
         file = folder / f"{program.name}.assay-recording"
         run = runner_of(

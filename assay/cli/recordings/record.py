@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from ..crash_trace import signals_as_exits
 from ..failures import USAGE, CommandError
@@ -100,6 +101,17 @@ Timeout = Annotated[
 ]
 
 
+class RecordCommand(TyperCommand):
+    """Behind `-m MODULE` all is the module's, options too, as for `python -m`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Options end at the module's name."""
+        own = args[: args.index("--")] if "--" in args else args
+        if "-m" in own:
+            ctx.allow_interspersed_args = False
+        return super().parse_args(ctx, args)
+
+
 @grouped
 def record_command(
     program: Program,
@@ -128,7 +140,7 @@ def record_command(
 
       assay record model.vmfb --input @image.npy --limit 100
 
-      assay record -m --timeout 600 pytest tests/gpu
+      assay record --timeout 600 -m pytest -q tests/gpu
 
       assay record program.py --device emulated -o here.assay-recording
     """
@@ -136,6 +148,8 @@ def record_command(
 
     from ...recordings import recording
 
+    if is_module and arguments and arguments[0] == "--":
+        arguments = arguments[1:]
     run = runner_of(program, arguments, function, input, parameters, iree, is_module=is_module)
     if device not in DEVICES:
         raise CommandError(f"--device {device}: expected {' or '.join(DEVICES)}", code=USAGE)

@@ -18,7 +18,11 @@ _ROUNDED: Final = 0.5  # correctly rounded: all devices have the same bits
 _LARGEST: Final = {"exp": 89, "exp2": 129}  # magnitudes of arguments with finite results
 _HEAD: Final = """\
 # How far two devices may be apart that keep what Apple promises: twice the bound of
-# a function, and denormal numbers may be 0. Functions without a number must give the same bits.
+# a function, and denormal numbers may be 0. Functions without a number must give the same bits, but
+# for those of NaN, of which Apple says nothing.
+
+[default]
+any_nan = true
 """
 
 

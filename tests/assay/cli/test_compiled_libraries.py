@@ -52,6 +52,18 @@ def test_inspect_lists_the_kernels_with_their_arguments(assay: Assay, path: Path
     assert found["place"] == f"{path}/copy.ll:1"
 
 
+def test_inspect_shows_the_listing_whose_lines_findings_name(assay: Assay, path: Path) -> None:
+    found = assay("check", path, *given(path, 8)).out
+    (line,) = {
+        each.split(":")[1] for each in found.split("\n") if each.startswith(f"{path}/copy.ll:")
+    }
+    shown = assay("inspect", path, "--listing").out
+    (text,) = [each for each in shown.split("\n") if each.strip().startswith(f"{line} | ")]
+    assert "store float" in text
+    (kernel,) = json.loads(assay("inspect", path, "--listing", "--json").out)["kernels"]
+    assert "store float" in kernel["listing"][int(line) - 1]
+
+
 def test_a_library_without_kernels_says_what_it_has(assay: Assay, path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"TYPE\1\0\2", b"TYPE\1\0\1"))
     done = assay("inspect", path)

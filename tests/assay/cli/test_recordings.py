@@ -146,6 +146,25 @@ def test_a_module_is_recorded_and_replayed(
     assert assay("replay", file).code == 0
 
 
+def test_behind_the_name_of_a_module_all_is_its_own(
+    assay: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tell.py").write_text("import sys; print(sys.argv[1:])")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for given in (("-q", "--output", "x"), ("--", "-q", "--output", "x")):
+        done = assay("record", "--device", "emulated", "-o", "here", "-m", "tell", *given)
+        assert (done.code, done.out) == (0, "['-q', '--output', 'x']\n")
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_file_that_cannot_be_written_is_called_by_its_name(
+    assay: Callable[..., Done], script: Path
+) -> None:
+    done = assay("record", script, "--device", "emulated", "-o", "/nonexistent/a", "--", 3, 0)
+    assert done.code != 0 and "/nonexistent/a: No such file" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message", "code"),
     [
@@ -178,7 +197,7 @@ def test_tolerances_that_are_misspelled_are_refused(
     limits.write_text('[kernels."sc*"]\nulps = 3\n')
     done = assay("replay", file, "--tolerances", limits)
     assert done.code == 2
-    assert "kernels.sc*.ulps is no limit; there are ulp, rtol and atol" in done.err
+    assert "kernels.sc*.ulps is no limit; there are ulp, rtol, atol and any_nan" in done.err
     limits.write_text('[kernels."sc*"]\nulp = 3\n')
     assert assay("replay", file, "--tolerances", limits).code == 0
     assert assay("replay", file, "--check", "nosuch").code == 2

@@ -153,7 +153,7 @@ def test_a_difference_within_tolerance_is_close(tmp_path: Path) -> None:
     assert not far.passed
 
 
-def test_zeros_of_either_sign_differ_and_nans_of_any_bits_do_not(tmp_path: Path) -> None:
+def test_zeros_of_either_sign_differ_and_nans_of_other_bits_unless_allowed(tmp_path: Path) -> None:
     left = np.array([0.0, np.nan, *[1.0] * 6], np.float32)
 
     def special(metal: Any) -> None:
@@ -166,7 +166,13 @@ def test_zeros_of_either_sign_differ_and_nans_of_any_bits_do_not(tmp_path: Path)
     with zipfile.ZipFile(tmp_path / "a") as archive:
         parts = [archive.read(name) for name in archive.namelist() if name.startswith("bytes/")]
     (after,) = [part for part in parts if len(part) == 32 and part[:4] == bytes(4)]
-    assert replay(changed(tmp_path / "a", flipped(32), after)).passed  # a bit of the NaN
+    nan = changed(tmp_path / "a", flipped(32), after)
+    found = replay(nan)
+    assert [each.index for each in found.different[0].differences] == [1]
+    assert "here nan (0x7fc00000), recorded nan (0x7fc00001)" in str(found)
+    for allowed in (Limits(any_nan=True), Limits(atol=1e-9)):
+        near = replay(nan, tolerances=Tolerances(default=allowed))
+        assert ([each.verdict for each in near.dispatches], near.passed) == (["close"], True)
     other = replay(changed(tmp_path / "a", flipped(31), after))  # the sign of zero
     assert [each.index for each in other.different[0].differences] == [0]
 
