@@ -9,7 +9,11 @@ import struct
 import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import flatbuffers
+
+from assay.hal.flatbuffer_write import data_of, numbers, table, tables
 from assay.sim.native.llvm_host import start_llvm
 from assay.sim.native.llvm_modules import module_of
 
@@ -180,3 +184,54 @@ def constant_field(*constants: tuple[str, int, int, bool]) -> bytes:
         for name, kind, index, required in constants
     ]
     return struct.pack("<H", len(constants)) + b"".join(parts)
+
+
+def bound(name: str, computed: str) -> str:
+    """A kernel as IREE's are: bindings are members of an argument buffer.
+
+    Each thread makes `%r` of its `%v`, which `computed` says.
+    """
+    return kernel(
+        name,
+        f"""  %x = load ptr addrspace(1), ptr addrspace(2) %b0
+  %place = getelementptr i8, ptr addrspace(2) %b0, i64 8
+  %y = load ptr addrspace(1), ptr addrspace(2) %place
+  %i = zext i32 %p0 to i64
+  %from = getelementptr float, ptr addrspace(1) %x, i64 %i
+  %v = load float, ptr addrspace(1) %from
+  {computed}
+  %to = getelementptr float, ptr addrspace(1) %y, i64 %i
+  store float %r, ptr addrspace(1) %to""",
+        (Buffer(name="bindings", element="i8", space=2, access="read", members="60"),),
+        constants="""!60 = !{i32 0, i32 8, i32 0, !"float", !"x", !"air.indirect_argument", !61,
+  i32 8, i32 8, i32 0, !"float", !"y", !"air.indirect_argument", !62}
+!61 = !{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.read", \
+!"air.address_space", i32 1, !"air.arg_type_name", !"float", !"air.arg_name", !"x"}
+!62 = !{i32 1, !"air.buffer", !"air.location_index", i32 1, i32 1, !"air.read_write", \
+!"air.address_space", i32 1, !"air.arg_type_name", !"float", !"air.arg_name", !"y"}""",
+    )
+
+
+def executable(metallib: bytes, kernel: str) -> bytes:
+    """A `metal-msl-fb` executable with a kernel of two bindings, without source."""
+    builder = flatbuffers.Builder(1024)
+    stored = data_of(builder, metallib)
+    libraries = tables(builder, [0], lambda b, _: table(b, [("table", 0, 0), ("table", stored, 0)]))
+    name = builder.CreateString(kernel)
+    bindings = numbers(builder, [0, 0], 8)
+
+    def pipeline(builder: Any, _: object) -> int:
+        builder.StartObject(9)
+        builder.PrependUOffsetTRelativeSlot(1, name, 0)
+        builder.Prep(4, 12)
+        for size in (1, 1, 32):
+            builder.PrependUint32(size)
+        builder.PrependStructSlot(3, builder.Offset(), 0)
+        builder.PrependUOffsetTRelativeSlot(6, bindings, 0)
+        return int(builder.EndObject())
+
+    pipelines = tables(builder, [0], pipeline)
+    root = table(builder, [("table", pipelines, 0), ("table", libraries, 0)])
+    builder.Finish(root, b"MTL1")
+    raw = bytes(builder.Output())
+    return struct.pack("<4sIQ", b"MTL1", 0, len(raw)).ljust(64, b"\0") + raw

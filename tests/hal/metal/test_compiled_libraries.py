@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import struct
 import sys
 from pathlib import Path
 from typing import Any
 
-import flatbuffers
 import numpy as np
 import pytest
 
 from assay.hal.device import BufferRef
 from assay.hal.flags import BufferUsage, MemoryType
-from assay.hal.flatbuffer_write import data_of, numbers, table, tables
 from assay.hal.metal import api, emulated
 from assay.hal.metal.driver import MetalDriver
 from assay.hal.recordings import Recording
 from assay.hal.semaphore import Fence
-from tests.support.metallib import Buffer, kernel, library
+from tests.support.metallib import Buffer, bound, executable, kernel, library
 from tests.support.recorded import floats, ran, record
 
 Metal = api.load("emulated")
@@ -36,56 +33,10 @@ TWICE = kernel(
 DATA = library({"twice": TWICE})
 
 
-# As IREE's kernels are: bindings are members of an argument buffer, constants are bytes.
-BOUND = kernel(
-    "bound",
-    """  %x = load ptr addrspace(1), ptr addrspace(2) %b0
-  %place = getelementptr i8, ptr addrspace(2) %b0, i64 8
-  %y = load ptr addrspace(1), ptr addrspace(2) %place
-  %i = zext i32 %p0 to i64
-  %from = getelementptr float, ptr addrspace(1) %x, i64 %i
-  %v = load float, ptr addrspace(1) %from
-  %r = fadd float %v, 1.0
-  %to = getelementptr float, ptr addrspace(1) %y, i64 %i
-  store float %r, ptr addrspace(1) %to""",
-    (Buffer(name="bindings", element="i8", space=2, access="read", members="60"),),
-    constants="""!60 = !{i32 0, i32 8, i32 0, !"float", !"x", !"air.indirect_argument", !61,
-  i32 8, i32 8, i32 0, !"float", !"y", !"air.indirect_argument", !62}
-!61 = !{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.read", \
-!"air.address_space", i32 1, !"air.arg_type_name", !"float", !"air.arg_name", !"x"}
-!62 = !{i32 1, !"air.buffer", !"air.location_index", i32 1, i32 1, !"air.read_write", \
-!"air.address_space", i32 1, !"air.arg_type_name", !"float", !"air.arg_name", !"y"}""",
-)
-
-
-def executable(metallib: bytes) -> bytes:
-    """A `metal-msl-fb` executable with one kernel `bound` of two bindings, without source."""
-    builder = flatbuffers.Builder(1024)
-    stored = data_of(builder, metallib)
-    libraries = tables(builder, [0], lambda b, _: table(b, [("table", 0, 0), ("table", stored, 0)]))
-    name = builder.CreateString("bound")
-    bindings = numbers(builder, [0, 0], 8)
-
-    def pipeline(builder: Any, _: object) -> int:
-        builder.StartObject(9)
-        builder.PrependUOffsetTRelativeSlot(1, name, 0)
-        builder.Prep(4, 12)
-        for size in (1, 1, 32):
-            builder.PrependUint32(size)
-        builder.PrependStructSlot(3, builder.Offset(), 0)
-        builder.PrependUOffsetTRelativeSlot(6, bindings, 0)
-        return int(builder.EndObject())
-
-    pipelines = tables(builder, [0], pipeline)
-    root = table(builder, [("table", pipelines, 0), ("table", libraries, 0)])
-    builder.Finish(root, b"MTL1")
-    raw = bytes(builder.Output())
-    return struct.pack("<4sIQ", b"MTL1", 0, len(raw)).ljust(64, b"\0") + raw
-
-
 def test_an_executable_that_holds_a_compiled_library_alone_runs() -> None:
     device = MetalDriver(emulated).open()
-    raw = memoryview(executable(library({"bound": BOUND})))
+    made = library({"bound": bound("bound", "%r = fadd float %v, 1.0")})
+    raw = memoryview(executable(made, "bound"))
     prepared = device.executable_cache.prepare("metal-msl-fb", raw, ())
     memory = MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE
     usage = BufferUsage.DEFAULT | BufferUsage.MAPPING
@@ -93,8 +44,8 @@ def test_an_executable_that_holds_a_compiled_library_alone_runs() -> None:
     given = np.arange(64, dtype=np.float32)
     x.write(0, given.tobytes())
     commands = device.create_command_buffer(1, 0)
-    bound = [BufferRef(each, 0, 0, 256) for each in (x, y)]
-    commands.dispatch(prepared, prepared.lookup("bound"), (2, 1, 1), (), bound)
+    references = [BufferRef(each, 0, 0, 256) for each in (x, y)]
+    commands.dispatch(prepared, prepared.lookup("bound"), (2, 1, 1), (), references)
     commands.finalize()
     done = Fence(((device.create_semaphore(0), 1),))
     device.queue_execute(None, done, commands)
