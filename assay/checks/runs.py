@@ -11,6 +11,7 @@ from assay.hal.metal.emulated import checking
 from assay.sim.check import Checker
 from assay.sim.site import Site
 
+from ..launches.constants import numbers_among
 from ..launches.growth import next_growth
 from ..launches.inputs import Setup
 from ..launches.missed import missed
@@ -85,14 +86,16 @@ def record_of_run(
     seconds: float,
 ) -> KernelRecord:
     """What a report says of a kernel that ran by `plan`; `assumed` describes its constants."""
+    constants = tuple(assumed)
     return KernelRecord(
         name=kernel.name,
         file=kernel.file,
         line=kernel.line,
         runs=(str(plan.grid),),
-        assumptions=(*assumed, *plan.assumptions),
+        assumptions=(*constants, *plan.assumptions),
         assumed_memory=plan.assumed_memory,
         assumed_values=tuple(plan.assumed_values),
+        assumed_constants=numbers_among(constants),
         buffers=frozenset(each.argument.name for each in plan.bound if each.data is not None),
         rests_on=resting(plan, report.all_findings, report.sources.values()),
         own_rests_on=resting_own(plan, report.all_findings, report.sources.values()),

@@ -16,6 +16,7 @@ from .scalars import axes_of, element_of
 if TYPE_CHECKING:
     from assay.compiler.msl import FunctionConstant, KernelFunction, KernelLibrary
 
+_CONDITIONS = ("true", "false")
 # Names of constants that say how many simdgroups a threadgroup has.
 _SIMDGROUPS = re.compile(
     r"(\w*_)?(nsg|(n|num|number_of)?_?simd_?groups(_per_(thread)?group)?)", re.IGNORECASE
@@ -28,7 +29,7 @@ def compiled_kernel(
     constants: Mapping[int | str, ConstantValue],
     threadgroup: Size | None = None,
 ) -> tuple[KernelFunction, tuple[str, ...]]:
-    """The kernel, and what was assumed for function constants that it needs.
+    """The kernel, and what was assumed for function constants that it needs: `name = value`.
 
     Those that count simdgroups by their names are as many as the threadgroup has: the size that is
     given, or the usual one.
@@ -58,6 +59,19 @@ def compiled_kernel(
         f"{each.name} = {_spelled(values[each.index])}" for each in missing if each.name in read
     )
     return kernel, tuple(said)
+
+
+def numbers_among(assumed: Iterable[str]) -> tuple[str, ...]:
+    """Names of the assumed constants that are numbers: any other could be given as well.
+
+    Of conditions each value is one that some host gives, and simdgroups are as many as there are.
+    """
+    parts = (each.partition(" = ") for each in assumed)
+    return tuple(
+        name
+        for name, _, value in parts
+        if value not in _CONDITIONS and not _SIMDGROUPS.fullmatch(name)
+    )
 
 
 def _missing(

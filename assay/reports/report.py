@@ -26,9 +26,10 @@ class KernelRecord:
 
     `noun` says what it is. `runs` says on which grids, `assumptions` what nobody had stated,
     `assumed_memory` names the buffers among that, `assumed_values` the arguments in constant
-    memory; `rests_on` has those of these values, with members of structs, that addresses at a line
-    of a file are made of, `own_rests_on` those behind indices of the kernel's own arrays. `buffers`
-    names all buffers. `missed` says what of its code never ran.
+    memory, `assumed_constants` the function constants that are numbers; `rests_on` has those of
+    these values, with members of structs, that addresses at a line of a file are made of,
+    `own_rests_on` those behind indices of the kernel's own arrays. `buffers` names all buffers.
+    `missed` says what of its code never ran.
     `seconds` is host time.
     """
 
@@ -39,6 +40,7 @@ class KernelRecord:
     assumptions: tuple[str, ...] = ()
     assumed_memory: frozenset[str] = frozenset()
     assumed_values: tuple[str, ...] = ()
+    assumed_constants: tuple[str, ...] = ()
     buffers: frozenset[str] = frozenset()
     rests_on: Mapping[tuple[str, int], tuple[str, ...]] = field(default_factory=dict, hash=False)
     own_rests_on: Mapping[tuple[str, int], tuple[str, ...]] = field(
@@ -196,7 +198,7 @@ class Report:
         """All findings, those that are suppressed too, each once.
 
         A place outside of memory whose size was only assumed gives a warning, unless no size would
-        do.
+        do; and so does what a kernel does whose function constants are numbers that were assumed.
         """
         merged: dict[tuple[object, ...], Finding] = {}
         for checker in (*self._checkers, self._own):
@@ -283,7 +285,13 @@ class Report:
     def _weighed(self, finding: Finding) -> Finding:
         """A warning of what might not be there with arguments that somebody states."""
         kernel = self.kernel_of(finding)
-        if kernel is None or finding.severity != "error" or not _is_conditional(finding, kernel):
+        if kernel is None or finding.severity != "error":
+            return finding
+        if kernel.assumed_constants:
+            said = listed(kernel.assumed_constants)
+            hint = f"{finding.hint}; or state the function constants {said} in --args or //! lines"
+            return replace(finding, severity="warning", hint=f"{hint}: their values are assumed")
+        if not _is_conditional(finding, kernel):
             return finding
         behind = kernel.own_rests_on if _is_own(finding, kernel) else kernel.rests_on
         names = [
@@ -351,6 +359,7 @@ def _with_run(known: KernelRecord, run: KernelRecord) -> KernelRecord:
         assumptions=tuple(dict.fromkeys(known.assumptions + run.assumptions)),
         assumed_memory=known.assumed_memory | run.assumed_memory,
         assumed_values=tuple(dict.fromkeys(known.assumed_values + run.assumed_values)),
+        assumed_constants=tuple(dict.fromkeys(known.assumed_constants + run.assumed_constants)),
         buffers=known.buffers | run.buffers,
         rests_on={**known.rests_on, **run.rests_on},
         own_rests_on={**known.own_rests_on, **run.own_rests_on},

@@ -369,6 +369,21 @@ def test_function_constants_are_given_or_assumed() -> None:
     assert not any("N =" in text or "flag" in text for text in said)
 
 
+def test_findings_are_warnings_while_numbers_that_choose_the_program_are_assumed() -> None:
+    source = PRELUDE + (
+        "constant uint N [[function_constant(0)]];\nconstant bool twice [[function_constant(1)]];\n"
+        "kernel void k(device uint* x, uint i [[thread_position_in_threadgroup]]) {\n"
+        "  threadgroup uint t[64]; t[i / 2 * N % 64] = i;\n"
+        "  x[i] = t[0] + uint(twice); }"
+    )
+    finding = check(source).findings[0]
+    assert (finding.check, finding.severity) == ("race", "warning")
+    assert "or state the function constants N in --args or //! lines" in finding.hint
+    for given in ("constants.N = 2", "constants.N = 2\nconstants.twice = true"):
+        report = check(source, inputs=setups(f"[kernel.k]\n{given}"))
+        assert {each.severity for each in report.findings} == {"error"}
+
+
 def test_constants_that_count_simdgroups_fit_the_threadgroup() -> None:
     source = PRELUDE + (
         "constant short FC_nsg [[function_constant(0)]];\n"
