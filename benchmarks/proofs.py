@@ -190,6 +190,7 @@ def text(found: Proved) -> str:
         tiles = ring.tiles
         told = "in order" if tiles and tiles.are_in_order else "not known to be in order"
         told += ", all read" if tiles and tiles.are_read else ", not known to be read"
+        told += " if nothing wraps" if tiles and tiles.rests_on else ""
         parts.append(f"tiles of '{ring.array}' {told}")
     time_of_rings = f", rings {found.seconds_of_rings:.1f} s" if found.rings else ""
     return f"{'; '.join(parts)} ({found.seconds:.1f} s{time_of_rings})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from assay.compiler.verify.answers import Obstacle
 from assay.compiler.verify.rings import Need, Rings, Rotation, Tiles
 from assay.sim.site import Site
 
@@ -57,6 +58,7 @@ def _tiles(tiles: Tiles) -> Iterator[str]:
     ):
         yield f"    {'proved:    ' if is_proved else 'not proved: '}{what}"
     yield from (f"      {_place(each.site)}: {each.why}" for each in tiles.obstacles)
+    yield from (f"      if {_place(each.site)}: {each.why}" for each in tiles.rests_on)
 
 
 def _numbers(buffers: Iterable[int]) -> str:
@@ -124,8 +126,12 @@ def _tiles_json(tiles: Tiles | None) -> dict[str, Any] | None:
         "in_order": tiles.are_in_order,
         "first": tiles.first,
         "read": tiles.are_read,
-        "why": [
-            {"file": each.site.file, "line": each.site.line, "what": each.why}
-            for each in tiles.obstacles
-        ],
+        "why": _obstacles_json(tiles.obstacles),
+        "rests_on": _obstacles_json(tiles.rests_on),
     }
+
+
+def _obstacles_json(obstacles: Iterable[Obstacle]) -> list[dict[str, Any]]:
+    return [
+        {"file": each.site.file, "line": each.site.line, "what": each.why} for each in obstacles
+    ]

@@ -271,7 +271,7 @@ def _buffer_races(kernel: Kernel, launch: Launch, effort: Effort, lemmas: Lemmas
     assumed, effort = assumed_of(kernel, launch), effort.of(races.BUFFERS)
     within = Study(kernel, assumed, lenient=True, effort=effort, lemmas=lemmas)
     between = Study(kernel, assumed, apart=True, lenient=True, effort=effort, lemmas=lemmas)
-    return replace(races.buffer_races(within, between), rests_on=_taken(within, between))
+    return replace(races.buffer_races(within, between), rests_on=taken_not_to_wrap(within, between))
 
 
 def _initialised(kernel: Kernel, launch: Launch, effort: Effort, lemmas: Lemmas) -> Answer:
@@ -289,7 +289,7 @@ def _bounds(kernel: Kernel, launch: Launch, effort: Effort, lemmas: Lemmas) -> A
 
     def ask(*, lenient: bool) -> Answer:
         study = Study(kernel, assumed, alone=True, lenient=lenient, effort=effort, lemmas=lemmas)
-        return replace(_bounds_by(study, launch), rests_on=_taken(study))
+        return replace(_bounds_by(study, launch), rests_on=taken_not_to_wrap(study))
 
     if effort.is_for_proofs:
         found = ask(lenient=True)
@@ -311,7 +311,7 @@ def _bounds_by(study: Study, launch: Launch) -> Answer:
     return bounds.within_bounds(study, lengths)
 
 
-def _taken(*studies: Study) -> tuple[Obstacle, ...]:
+def taken_not_to_wrap(*studies: Study) -> tuple[Obstacle, ...]:
     """Lines with values that are taken not to wrap."""
     places = dict.fromkeys(each.site for study in studies for each in study.ranges.taken)
     return tuple(Obstacle(why="what is computed here does not wrap", site=each) for each in places)

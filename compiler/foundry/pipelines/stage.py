@@ -104,7 +104,23 @@ class ProductStage:
         policy = "<Policy>" if self.operands.weights is not None else ""
         names = [*self._buffers(), *_THREAD, *(each.name for each in self.threadgroup)]
         call = f"product{policy}({', '.join([*names, 'epilogue'])});"
-        return Emitted(tuple(folded(call, "", _WIDTH)))
+        return Emitted((*self._assumed(), *folded(call, "", _WIDTH)))
+
+    def _assumed(self) -> Iterator[str]:
+        """What asynchronous copies need: they do not look whether their tile begins in the matrix.
+
+        Where threadgroups find their tiles by number, those are within it.
+        """
+        pipeline = self.pipeline
+        if not pipeline.is_async or pipeline.band > 1 or self.is_striped:
+            return
+        tile, weights = pipeline.tile, self.operands.weights
+        is_packed = pipeline.weights == "packed"
+        yield f"// assay: assume({tile.m} * groups.y < params.m + {tile.m})"
+        if weights is None or is_packed:
+            yield f"// assay: assume({tile.n} * groups.x < params.n + {tile.n})"
+        if weights is not None and is_packed:
+            yield f"// assay: assume(params.k % {weights.multiple} == 0)"
 
     def _buffers(self) -> dict[str, str]:
         """By name, as parameters of a function."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from assay.sim.simt.run.program import Program
 
 from ..barriers import share_loops
 from ..kernel import prepared
-from ..prove import Launch, assumed_of
+from ..prove import Launch, assumed_of, taken_not_to_wrap
 from ..ranges import Lemmas
 from ..study import Study
 from .redundant import Need, needs_of
-from .rotation import Rotation, rings_in
-from .tiles import tiles_of
+from .rotation import Ring, Rotation, rings_in
+from .tiles import Tiles, tiles_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +46,24 @@ def rotations_of(program: Program, launch: Launch) -> list[Rotation]:
     kernel = prepared(program, launch.size)
     share_loops(kernel)
     assumed, lemmas = assumed_of(kernel, launch), Lemmas()
-    found = []
-    for ring in rings_in(Study(kernel, assumed, lemmas=lemmas)):
-        study = Study(kernel, assumed, many=True, lanes=launch.lanes, lemmas=lemmas)
-        found.append(replace(ring.rotation, tiles=tiles_of(study, ring)))
-    return found
+
+    def tiles(ring: Ring, *, lenient: bool) -> Tiles:
+        study = Study(
+            kernel, assumed, many=True, lanes=launch.lanes, lenient=lenient, lemmas=lemmas
+        )
+        found = tiles_of(study, ring)
+        return replace(found, rests_on=taken_not_to_wrap(study))
+
+    return [
+        replace(ring.rotation, tiles=_exact_if_possible(ring, tiles))
+        for ring in rings_in(Study(kernel, assumed, lemmas=lemmas))
+    ]
+
+
+def _exact_if_possible(ring: Ring, ask: Callable[..., Tiles]) -> Tiles:
+    """What is known of a ring's tiles; what holds only if nothing wraps, where that is more."""
+    exact = ask(ring, lenient=False)
+    if exact.proved == 2 or not ring.rotation.is_proved:
+        return exact
+    lenient = ask(ring, lenient=True)
+    return lenient if lenient.proved > exact.proved else exact

@@ -46,12 +46,19 @@ class Tiles:
         first: which tile of the buffers that are loaded from the first iteration reads, if that
             shows; all of them if it is not 0.
         obstacles: why not.
+        rests_on: what was taken not to wrap, at places of the source, without being proved.
     """
 
     are_in_order: bool
     are_read: bool
     first: int | None = None
     obstacles: tuple[Obstacle, ...] = ()
+    rests_on: tuple[Obstacle, ...] = ()
+
+    @property
+    def proved(self) -> int:
+        """How much is: that none is stale, and that none is lost."""
+        return self.are_in_order + self.are_read
 
 
 def tiles_of(study: Study, ring: Ring) -> Tiles:

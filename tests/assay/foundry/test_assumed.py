@@ -12,7 +12,18 @@ import pytest
 
 from assay.compiler.foundry.kernels.arguments import Params
 from assay.foundry import Kernel, format_of
-from assay.foundry.library import attention, cache_shape, cache_write, penalise, prefill, rope
+from assay.foundry.library import (
+    attention,
+    cache_shape,
+    cache_write,
+    gemm,
+    matmul,
+    penalise,
+    prefill,
+    rope,
+)
+from assay.foundry.products import MARLIN
+from assay.foundry.types import half
 from assay.proofs.comments import assumptions_of
 
 _F16 = format_of("f16")
@@ -37,6 +48,14 @@ _WRITTEN = {
     "cosines": np.zeros((128, 32), np.float32),
     "sines": np.zeros((128, 32), np.float32),
 }
+_WORDS = format_of("fp4_128")
+_MATRIX = _WORDS.pack(np.zeros((100, 256), np.float32))
+_FACTORS = {
+    "x": np.zeros((70, 256), np.float16),
+    "matrix": _MATRIX.matrix,
+    "scales": _MATRIX.scales,
+}
+_MATRICES = {"a": np.zeros((2, 70, 33), np.float16), "b": np.zeros((2, 33, 65), np.float16)}
 _RECENT = {"x": np.zeros((3, 9), np.float32), "recent": np.zeros((3, 5), np.uint32)}
 
 
@@ -51,6 +70,9 @@ _RECENT = {"x": np.zeros((3, 9), np.float32), "recent": np.zeros((3, 5), np.uint
         (cache_write(64, _F16), _WRITTEN),
         (cache_write(64, _Q8), {**_WRITTEN, "keys": _BLOCKS, "values": _BLOCKS}),
         (penalise(), _RECENT),
+        (gemm(_WORDS, 100, half, pipeline=MARLIN["async_deep"]), _FACTORS),
+        (gemm(_WORDS, 100, half, pipeline=MARLIN["async_packed"]), _FACTORS),
+        (matmul(half, pipeline=MARLIN["async"]), _MATRICES),
     ],
     ids=[
         "attention",
@@ -61,6 +83,9 @@ _RECENT = {"x": np.zeros((3, 9), np.float32), "recent": np.zeros((3, 5), np.uint
         "cache_write",
         "cache_write of blocks",
         "penalise",
+        "gemm with copies",
+        "gemm with packed weights",
+        "matmul with copies",
     ],
 )
 def test_launches_fulfil_what_is_assumed(kernel: Kernel, given: dict[str, Any]) -> None:

@@ -147,3 +147,45 @@ def test_the_tile_that_the_first_iteration_reads_is_told() -> None:
     late = ring(*STALE["all a tile late"]).tiles
     assert late is not None and late.first == 1
     assert "the first iteration reads tile 1" in late.obstacles[0].why
+
+
+_NARROW = "x[m * (t / 8) + t % 8];"
+_WIDE = (
+    ("x[t];", _NARROW),
+    ("x[64 + t];", "x[m * (t / 8) + (t % 8 + 8)];"),
+    ("x[64 * (k + 2) + t];", "x[ulong(m) * (t / 8) + (8 * (k + 2) + t % 8)];"),
+)
+"""Rows are found by 64 bits in the loop and by 32 before it."""
+
+
+def _any_rows(*changes: tuple[str, str]) -> Rotation:
+    source = RIGHT
+    for old, new in (*_WIDE, *changes):
+        assert old in source
+        source = source.replace(old, new)
+    kernel = compile_library(source).function("k")
+    launch = Launch(size=(64, 1, 1), names=names_of(kernel), holds=("n <= 1000000",))
+    (found,) = rotations_of(kernel.program(), launch)
+    return found
+
+
+def test_tiles_that_are_in_order_only_if_nothing_wraps_are_told_so() -> None:
+    found = _any_rows()
+    assert found.tiles is not None
+    assert (found.tiles.are_in_order, found.tiles.are_read) == (True, True), found.tiles.obstacles
+    assert {each.why for each in found.tiles.rests_on} == {"what is computed here does not wrap"}
+    shown = "\n".join(rings_text(Rings(rotations=(found,))))
+    assert "      if program_source.metal:7: what is computed here does not wrap" in shown
+    (stated,) = rings_json(Rings(rotations=(found,)))["rotations"]
+    assert {each["line"] for each in stated["tiles"]["rests_on"]} >= {7}
+
+
+def test_tiles_that_are_in_order_anyhow_rest_on_nothing() -> None:
+    assert ring().tiles.rests_on == ()  # type: ignore[union-attr]
+
+
+def test_a_wrong_tile_is_not_excused_by_what_does_not_wrap() -> None:
+    found = _any_rows((_NARROW, "x[m * (t / 8) + t % 8 + 1];"))
+    assert found.tiles is not None
+    assert not found.tiles.are_in_order
+    assert not found.tiles.rests_on
