@@ -40,7 +40,8 @@ def _rotation(rotation: Rotation) -> Iterator[str]:
             f"read {_numbers(read)}, idle {_numbers(idle)}"
         )
     if rotation.ahead is not None:
-        yield f"    what iteration k writes is read by iteration k + {rotation.ahead}"
+        when = f"by iteration k + {rotation.ahead}" if rotation.ahead else "in the same iteration"
+        yield f"    what iteration k writes is read {when}"
     if rotation.tiles is not None:
         yield from _tiles(rotation.tiles)
     if not rotation.is_proved:

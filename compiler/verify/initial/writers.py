@@ -249,7 +249,7 @@ def before_access(
     around = kernel.around(write.block)
     common = [loop for loop in kernel.around(read.block) if loop in around]
     known = tuple((loop, counts[loop]) for loop in common)
-    if _is_before(study, write, read):
+    if is_before(study, write, read):
         others = not study.lanes or _behind_barrier(study, write, read, is_earlier=False)
         yield from (Place(write, known, is_mine=mine, is_near=True) for mine in _whose(others))
     others = not study.lanes or _behind_barrier(study, write, read, is_earlier=True)
@@ -282,7 +282,7 @@ def _behind_barrier(
         and each.block is not None
         and around <= set(study.kernel.around(each.block))
         and _dominates(study, each, read)
-        and (is_earlier or (_is_before(study, write, each) and not _is_before(study, each, write)))
+        and (is_earlier or (is_before(study, write, each) and not is_before(study, each, write)))
         for each in study.kernel.function.instructions()
     )
 
@@ -304,7 +304,7 @@ def _dominates(study: Study, one: Instruction, other: Instruction) -> bool:
     return walk is not None
 
 
-def _is_before(study: Study, write: Instruction, read: Instruction) -> bool:
+def is_before(study: Study, write: Instruction, read: Instruction) -> bool:
     """Whether a write comes first, in the same iterations of loops that both are in.
 
     Of the two sides of a branch neither does: which of them lanes take first nothing says.
@@ -352,4 +352,13 @@ def given_loops(study: Study, place: Place, read: Instruction | None) -> frozens
     return known if read is None or place.is_mine else known & study.kernel.shared
 
 
-__all__ = ["Place", "Who", "Writer", "before_access", "before_barrier", "given_loops", "writer_of"]
+__all__ = [
+    "Place",
+    "Who",
+    "Writer",
+    "before_access",
+    "before_barrier",
+    "given_loops",
+    "is_before",
+    "writer_of",
+]

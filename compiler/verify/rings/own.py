@@ -135,21 +135,14 @@ class _Array:
         """
         block, header = access.block, loop.header
         assert block is not None
-        latches = [each for each in header.predecessors if each in loop.blocks]
-        leaving = {each for each in loop.blocks for to in each.targets if to not in loop.blocks}
-        if leaving != {header} or len(latches) != 1 or block is header:
+        (latch,) = (each for each in header.predecessors if each in loop.blocks)
+        if block is header or not self._dominates(block, latch):
             return None
-        if not self._dominates(block, latches[0]):
+        turns = turns_of(self._values, loop, self._counts)
+        if turns is None:
             return None
-        turn = Count(_TURN)
-        counts = {**self._counts, loop: turn}
-        inside = next(each for each in header.targets if each in loop.blocks)
-        table = Table({_TURN: np.arange(_MOST_TURNS)})
-        goes = table.truth(self._values.taken(header, inside, counts))
-        if not goes.is_decided or goes.surely.shape != (_MOST_TURNS,) or goes.surely.all():
-            return None
-        turns = int(np.flatnonzero(~goes.surely)[0])
-        numbers = table.number(self._values.read(access.operands[0], counts, "signed").value)
+        counts = {**self._counts, loop: Count(_TURN)}
+        numbers = _table().number(self._values.read(access.operands[0], counts, "signed").value)
         if numbers is None:
             return None
         return np.broadcast_to(numbers, (_MOST_TURNS,))[:turns]
@@ -175,3 +168,26 @@ class _Array:
         while walk is not None and walk is not one:
             walk = self._kernel.cfg.dominator[walk]
         return walk is one
+
+
+def turns_of(values: Values, loop: Loop, counts: Counts) -> int | None:
+    """How many iterations all threads go through of a loop; None if that differs, or is not known.
+
+    Args:
+        values: of a thread.
+        loop: the loop.
+        counts: iterations of the loops around it.
+    """
+    header = loop.header
+    leaving = {each for each in loop.blocks for to in each.targets if to not in loop.blocks}
+    if leaving != {header}:
+        return None
+    inside = next(each for each in header.targets if each in loop.blocks)
+    goes = _table().truth(values.taken(header, inside, {**counts, loop: Count(_TURN)}))
+    if not goes.is_decided or goes.surely.shape != (_MOST_TURNS,) or goes.surely.all():
+        return None
+    return int(np.flatnonzero(~goes.surely)[0])
+
+
+def _table() -> Table:
+    return Table({_TURN: np.arange(_MOST_TURNS)})

@@ -16,6 +16,7 @@ from ..accesses import length
 from ..conditions import one_of
 from ..counts import Count, Counts
 from ..initial.evaluate import Numbers, Unknown, evaluate
+from ..initial.writers import is_before
 from ..study import Study
 from ..terms import Expression, choose
 
@@ -38,6 +39,7 @@ class Rotation:
         stride: bytes from one to the next.
         written, read: which buffers are, in each iteration of a period.
         is_proved: whether it is proved that iterations go on like that.
+        is_read_behind: whether all that an iteration reads comes behind all that it writes.
         tiles: what is known of what the buffers hold, if that was asked.
     """
 
@@ -48,6 +50,7 @@ class Rotation:
     written: tuple[frozenset[int], ...]
     read: tuple[frozenset[int], ...]
     is_proved: bool
+    is_read_behind: bool = False
     tiles: Tiles | None = None
 
     @property
@@ -63,12 +66,13 @@ class Rotation:
     def ahead(self) -> int | None:
         """How many iterations after it is written a buffer is read first; None if that varies."""
         period = len(self.written)
+        turns = range(0 if self.is_read_behind else 1, period + 1)
         found = {
-            next((by for by in range(1, period + 1) if place in self.read[(at + by) % period]), 0)
+            next((by for by in turns if place in self.read[(at + by) % period]), None)
             for at, places in enumerate(self.written)
             for place in places
         }
-        return next(iter(found)) if len(found) == 1 and 0 not in found else None
+        return next(iter(found)) if len(found) == 1 else None
 
     @property
     def is_one_by_one(self) -> bool:
@@ -224,6 +228,18 @@ def _rotation(study: Study, loop: Loop, root: Root, accesses: list[Turning]) -> 
         read=read,
         is_proved=len({each.stride for each in accesses}) == 1
         and all(_goes_on(study, loop, each) and _stays(study, loop, each) for each in accesses),
+        is_read_behind=_are_read_behind(study, [each.access for each in accesses]),
+    )
+
+
+def _are_read_behind(study: Study, accesses: list[Instruction]) -> bool:
+    """Whether all reads come behind all writes in an iteration of the loop around them."""
+    reads = [each for each in accesses if each.operation.reads_memory]
+    writes = [each for each in accesses if each.operation.writes_memory]
+    return all(
+        is_before(study, write, read) and not is_before(study, read, write)
+        for write in writes
+        for read in reads
     )
 
 

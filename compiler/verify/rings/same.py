@@ -6,6 +6,7 @@ solver's terms, what is loaded by its address.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from assay.sim.simt.ir.llvm_types import bits, is_float
@@ -15,13 +16,15 @@ from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD
 from assay.sim.simt.ir.operations.operation import OfOperands
 
 from ..conditions import both, differ, negation, one_of
-from ..counts import Counts
+from ..counts import Count, Counts
 from ..kernel import is_read_only
 from ..meanings import MEANINGS
-from ..memory.polynomials import Polynomial, polynomial
+from ..memory.polynomials import Polynomial, Product, polynomial
 from ..terms import Expression
 from ..values import Values
-from .own import held
+from .followed import followed, turns_to_tell_apart
+from .own import Held, held
+from .staged import Staged, is_staged
 
 _MOST_FACTORS = 3
 _MOST_PRODUCTS = 24
@@ -55,10 +58,14 @@ class Comparison:
 
     Attributes:
         mine, other: the two.
+        staged: who stored what the other one reads of threadgroup memory; None if nobody is asked.
+        definitions: what makes symbols those of such a thread: it goes with every condition.
     """
 
     mine: Maker
     other: Maker
+    staged: Staged | None = None
+    definitions: list[Expression] = field(default_factory=list)
     _known: dict[tuple[Value, Value], Expression] = field(default_factory=dict)
 
     def same(self, mine: Value, other: Value) -> Expression:
@@ -74,8 +81,10 @@ class Comparison:
             return False
         if isinstance(mine, Constant) and isinstance(other, Constant):
             return mine.literal == other.literal or _pattern(mine) == _pattern(other) is not None
+        if is_staged(other) and not is_staged(mine):
+            return self._stored(mine, other)
         merges = [self._is_merged(each) for each in (mine, other)]
-        if all(merges) or (any(merges) and _may_be_float(mine, other)):
+        if all(merges) or (any(merges) and _may_be_unlike_numbers(mine, other)):
             return self._merged(mine, other)
         if isinstance(mine, Instruction) and isinstance(other, Instruction):
             if mine.operation is SELECT and other.operation is SELECT:
@@ -174,7 +183,7 @@ class Comparison:
     def _loaded(self, mine: Instruction, other: Instruction) -> Expression:
         one, two = _load_of(mine), _load_of(other)
         if is_private(one.root) and is_private(two.root):
-            return mine.index == other.index and self._held(one, two)
+            return mine.index == other.index and self._held(one, two, mine.index)
         kernel = self.mine.values.kernel
         widths = bits(one.element) == bits(two.element)
         alike = one.root == two.root and widths and mine.index == other.index
@@ -182,14 +191,46 @@ class Comparison:
             return False
         return self.same(one.operands[0], two.operands[0])
 
-    def _held(self, mine: Instruction, other: Instruction) -> Expression:
+    def _held(self, mine: Instruction, other: Instruction, index: int) -> Expression:
         """What is in arrays of the threads' own: the same was stored, by the same branches."""
-        found = [
-            held(maker.values, load, maker.counts)
-            for maker, load in ((self.mine, mine), (self.other, other))
-        ]
-        one, two = found
-        if one is None or two is None or len(one) != len(two):
+        if mine.components == other.components == 1:
+            one, two = (
+                held(maker.values, load, maker.counts)
+                for maker, load in ((self.mine, mine), (self.other, other))
+            )
+            if one is not None and two is not None:
+                return self._same_held(one, two)
+        return self._followed(mine, other, index)
+
+    def _followed(self, mine: Instruction, other: Instruction, index: int) -> Expression:
+        """The same, one iteration after the other of the loops that the loads are in."""
+        try:
+            loop, turns = turns_to_tell_apart(self.mine.values, mine, self.mine.counts)
+            another, others = turns_to_tell_apart(self.other.values, other, self.other.counts)
+        except LookupError:
+            return self._followed_in(mine, self.mine.counts, other, self.other.counts, index)
+        my_count, its_count = self.mine.counts.get(loop), self.other.counts.get(another)
+        if turns != others or my_count is None or its_count is None:
+            return False
+        turn = my_count.term.value
+        cases = []
+        for number in range(turns):
+            here = {**self.mine.counts, loop: Count(offset=number)}
+            there = {**self.other.counts, another: Count(offset=number)}
+            same = self._followed_in(mine, here, other, there, index)
+            cases.append(one_of(turn != number, same))
+        return both(turn >= 0, turn < turns, turn == its_count.term.value, *cases)
+
+    def _followed_in(
+        self, mine: Instruction, here: Counts, other: Instruction, there: Counts, index: int
+    ) -> Expression:
+        one = followed(self.mine.values, mine, index, here)
+        two = followed(self.other.values, other, index, there)
+        return False if one is None or two is None else self._same_held(one, two)
+
+    def _same_held(self, one: Sequence[Held], two: Sequence[Held]) -> Expression:
+        """That of both, what was stored last is the same."""
+        if len(one) != len(two):
             return False
         same: Expression = True
         for first, second in zip(reversed(one), reversed(two), strict=True):
@@ -197,13 +238,28 @@ class Comparison:
                 Maker(each.values, stored.counts, stored.block)
                 for each, stored in ((self.mine, first), (self.other, second))
             )
-            equal = Comparison(maker, another).same(first.value, second.value)
+            equal = self._between(maker, another).same(first.value, second.value)
             same = both(
                 negation(differ(first.condition, second.condition)),
                 one_of(negation(first.condition), equal),
                 one_of(first.condition, same),
             )
         return same
+
+    def _between(self, mine: Maker, other: Maker) -> Comparison:
+        """A comparison as part of this one."""
+        return Comparison(mine, other, self.staged, self.definitions)
+
+    def _stored(self, mine: Value, other: Value) -> Expression:
+        """Of what somebody stored in the same iteration for the other to read."""
+        assert isinstance(other, Instruction)
+        maker = self.other
+        found = self.staged and self.staged.stored(other, maker.values, maker.counts)
+        if not found:
+            return False
+        self.definitions.append(found.definition)
+        storing = Maker(found.values, found.counts, found.block)
+        return both(found.condition, self._between(self.mine, storing).same(mine, found.value))
 
     def _computed(self, mine: Value, other: Value) -> Expression:
         """By the same operation, of the same values."""
@@ -234,8 +290,12 @@ def _bits(value: Value) -> int | str:
         return value.type
 
 
-def _may_be_float(*values: Value) -> bool:
-    return any(is_float(each.type) for each in values)
+def _may_be_unlike_numbers(*values: Value) -> bool:
+    """Whether values are better compared by how they are made than as terms."""
+    return any(
+        is_float(each.type) or (isinstance(each, Instruction) and each.operation is LOAD)
+        for each in values
+    )
 
 
 def _pattern(constant: Constant) -> int | None:
@@ -248,19 +308,30 @@ def _pattern(constant: Constant) -> int | None:
     return 0 if text == "0.000000e+00" else None
 
 
-def _are_zero(sum: Polynomial | None) -> Expression | None:
+def _are_zero(whole: Polynomial | None) -> Expression | None:
     """A condition under which a sum is 0, without products: rows and columns are, each for itself.
     None if there is none.
     """
-    if sum is None or len(sum.products) > _MOST_PRODUCTS:
+    if whole is None or len(whole.products) > _MOST_PRODUCTS:
         return None
-    whole = sum.expression()
-    if _is_linear(whole):
-        return whole == 0
-    ways = [sum.split(each) for each in sorted(sum.factors())[:_MOST_FACTORS]]
-    zeros = [tuple(map(_are_zero, each)) for each in ways if each is not None]
-    known = [both(*each) for each in zeros if all(x is not None for x in each)]
-    return one_of(*known) if known else None
+    plain = {atom for atom, term in whole.atoms.items() if _is_linear(term)}
+    known: dict[frozenset[tuple[Product, int]], Expression | None] = {}
+
+    def is_zero(part: Polynomial) -> Expression | None:
+        key = frozenset(part.products.items())  # by whichever factors it was come to
+        if key not in known:
+            known[key] = split(part)
+        return known[key]
+
+    def split(part: Polynomial) -> Expression | None:
+        if all(len(product) <= 1 and plain.issuperset(product) for product in part.products):
+            return part.expression() == 0
+        ways = [part.split(each) for each in sorted(part.factors())[:_MOST_FACTORS]]
+        zeros = [tuple(map(is_zero, each)) for each in ways if each is not None]
+        found = [both(*each) for each in zeros if all(x is not None for x in each)]
+        return one_of(*found) if found else None
+
+    return is_zero(whole)
 
 
 def _is_linear(term: Expression) -> bool:

@@ -34,6 +34,7 @@ from .equal import same_thread, substituted
 from .origins import first_tile
 from .rotation import Ring
 from .same import Comparison, Maker
+from .staged import Staged, are_written_twice, in_turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +91,7 @@ def tiles_of(study: Study, ring: Ring) -> Tiles:
 def _beyond(study: Study, ring: Ring) -> Iterator[Obstacle]:
     """Why nothing can be said of a ring's tiles."""
     rotation, loop = ring.rotation, ring.loop
-    if not rotation.is_distinct:
+    if not (rotation.is_distinct or (rotation.is_proved and rotation.ahead == 0)):
         yield Obstacle(why="how its buffers go round is not proved", site=rotation.site)
     elif rotation.ahead is None or not rotation.is_one_by_one:
         why = "not each iteration writes one buffer, and reads one that was written before"
@@ -127,6 +128,7 @@ class _Proof:
         self._loop: Loop = ring.loop
         self._ahead = ahead
         self._search = Search(study, copies_of(study))
+        self._staged = Staged(study, self._search, self._loop)
         order = study.kernel.cfg.index
         writes = [
             each
@@ -142,7 +144,9 @@ class _Proof:
         self._names = itertools.count()
 
     def first(self) -> int | None:
-        """Which tile the first iteration reads."""
+        """Which tile the first iteration reads; of what it loads itself that is not asked."""
+        if self._ahead == 0:
+            return None
         then = {self._loop: Count("first")}
         threads = []
         for load in self._inside:
@@ -244,18 +248,20 @@ class _Proof:
         if writer is None:
             return
         now = then[self._loop].further(self._ahead)
-        compared = Comparison(mine, Maker(writer.values, writer.counts, load.block))
+        theirs = Maker(writer.values, writer.counts, load.block)
+        compared = Comparison(mine, theirs, self._staged)
         right = both(
             writer.executes,
             writer.start == start,
             *map(compared.same, write.operands[1:], load.operands[1:]),
         )
+        unlike = both(*compared.definitions, negation(right))
         by_same = same_thread(self._study, formulas, writer, mine, now)
         by_other: Expression = True  # whose byte it is may not be known
         if writer.digits is not None:
             who = writer.who(at)
-            by_other = one_of(negation(who.is_one), both(who.it_is, negation(right)))
-        yield negation(substituted(right, by_same)), by_other
+            by_other = one_of(negation(who.is_one), both(who.it_is, unlike))
+        yield substituted(unlike, by_same), by_other
 
     def _writer(self, load: Instruction, then: Counts) -> Writer | None:
         """The thread that does a write of the loop in given iterations; None if it is not known."""
@@ -279,46 +285,8 @@ class _Proof:
         return thread.counts_at(write.block, own)
 
     def _written_twice(self) -> Iterator[Obstacle]:
-        """Places that an iteration may write twice: which comes last is not followed."""
-        study = self._study
-        pairs = itertools.combinations_with_replacement(self._inside, 2)
-        for one, other in pairs:
-            assert one.block is not None and other.block is not None
-            mine, theirs = (
-                self._in_turn(values, each) for values, each in ((study.a, one), (study.b, other))
-            )
-            unlike: Expression = study.a.thread.index.value != study.b.thread.index.value
-            if one is other:
-                inner = [loop for loop in mine if mine[loop] != theirs[loop]]
-                turns = [mine[loop].term.value != theirs[loop].term.value for loop in inner]
-                unlike = one_of(unlike, *turns)
-            else:
-                unlike = True
-            start = address(study.a, one, mine).value
-            end = address(study.b, other, theirs).value
-            model = study.ask(
-                [
-                    study.a.path(one.block, mine),
-                    study.b.path(other.block, theirs),
-                    unlike,
-                    start < end + length(other),
-                    end < start + length(one),
-                ]
-            )
-            if model.answer != "no":
-                yield Obstacle(why="an iteration may write it twice", site=one.site)
-
-    def _in_turn(self, values: Values, access: Instruction) -> Counts:
-        """Iterations of the loops around an access: one that all share of the ring's loop and those
-        around it, any of others.
-        """
-        assert access.block is not None
-        kernel = self._study.kernel
-        outer = kernel.around(self._loop.header)
-        return {
-            loop: Count(f"turn.{at}") if loop in outer else Count(f"{values.thread.name}.turn.{at}")
-            for at, loop in enumerate(kernel.around(access.block))
-        }
+        for write in are_written_twice(self._study, self._loop, self._inside):
+            yield Obstacle(why="an iteration may write it twice", site=write.site)
 
     # -- lost -------------------------------------------------------------------------------------
 
@@ -327,7 +295,7 @@ class _Proof:
         study = self._study
         for load in self._inside:
             assert load.block is not None
-            counts = self._in_turn(study.a, load)
+            counts = in_turn(study, self._loop, study.a, load)
             path = [study.a.path(load.block, counts)]
             if not self._comes(path, counts, counts[self._loop].further(self._ahead)):
                 why = f"what it loads may not be read: {self._ahead} iterations later there is none"

@@ -107,3 +107,59 @@ def test_a_ring_that_is_a_tile_late_is_told() -> None:
     launch = Launch(size=(64, 1, 1), names=names_of(kernel), holds=("n <= 1000000",))
     (found,) = rotations_of(kernel.program(), launch)
     assert found.tiles is not None and not found.tiles.are_in_order
+
+
+_HALVES = """\
+inline void fill(device const uint* x, device const float* f, uint m, uint at, thread float* w) {
+    const device float* from = f + 8 * at;
+    if (m % 8 == 0) {
+        const float4 low = *reinterpret_cast<const device float4*>(from);
+        const float4 high = *reinterpret_cast<const device float4*>(from + 4);
+        for (uint i = 0; i < 4; ++i) {
+            w[i] = low[i];
+            w[i + 4] = high[i];
+        }
+        return;
+    }
+    const uint count = min(8u, m - at);
+    for (uint i = 0; i < 8; ++i) w[i] = i < count ? from[i] : 0.0f;
+}
+inline void NAME(device const uint* x, device const float* f, uint m, uint at,
+                 threadgroup float* tile, uint t) {
+    float w[8];
+    for (uint i = 0; i < 8; ++i) w[i] = 0;
+    if (at < m) fill(x, f, m, at, w);
+    for (uint i = 0; i < 8; ++i) tile[64 * i + t] = w[i];
+}
+"""
+_OTHERWISE = {
+    "halves exchanged": ("w[i + 4] = high[i]", "w[i + 4] = low[i]"),
+    "another part of a vector": ("w[i] = low[i]", "w[i] = low[i ^ 1]"),
+    "the second half of another place": ("(from + 4)", "(from + 8)"),
+    "one filled anew": ("w[i + 4] = high[i];\n", "w[i + 4] = high[i];\n w[3] = 0;\n"),
+    "another way taken": ("m % 8 == 0", "m % 16 == 0"),
+    "fewer on the other way": ("min(8u, m - at)", "min(7u, m - at)"),
+    "a third store in between": ("w[i] = low[i];\n", "w[i] = low[i];\n w[i + 1] = high[i];\n"),
+}
+
+
+def _halves(name: str, *change: str) -> str:
+    text = _HALVES.replace(*change) if change else _HALVES
+    assert not change or change[0] in _HALVES
+    return text.replace("fill(", f"fill_{name}(").replace("NAME", name)
+
+
+def test_tiles_that_are_filled_by_halves_on_one_of_two_ways_are_in_order() -> None:
+    tiles = _tiles(_halves("before"), _halves("inside"))
+    assert (tiles.are_in_order, tiles.are_read) == (True, True), tiles.obstacles
+
+
+@pytest.mark.parametrize("fault", _OTHERWISE)
+def test_halves_that_are_filled_otherwise_before_the_loop_are_not(fault: str) -> None:
+    assert not _tiles(_halves("before", *_OTHERWISE[fault]), _halves("inside")).are_in_order
+
+
+@pytest.mark.parametrize("count", [0, 7])
+def test_a_half_that_is_left_from_an_earlier_tile_is_not_taken_for_this_ones(count: int) -> None:
+    fewer = "i < 8; ++i) w[i] = 0;", f"i < {count}; ++i) w[i] = 0;"
+    assert not _tiles(_halves("before", *fewer), _halves("inside", *fewer)).are_in_order
