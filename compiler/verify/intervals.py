@@ -83,7 +83,19 @@ def step(kernel: Kernel, source: Block, target: Block, counts: Counts) -> State:
             known[loop] = Count()
         elif loop in known:
             known[loop] = _next(kernel, loop, known[loop])
-    return frozenset(known.items())
+    return frozenset(each for each in known.items() if _is_behind(kernel, each[0], target))
+
+
+def _is_behind(kernel: Kernel, loop: Loop, block: Block) -> bool:
+    """Whether all ways to a block lead through a loop: when one was left that need not have been
+    gone through says little, and of several there would be as many states as products.
+    """
+    if block in loop.blocks:
+        return True
+    walk: Block | None = block
+    while walk is not None and walk is not loop.header:
+        walk = kernel.cfg.dominator[walk]
+    return walk is not None
 
 
 def _next(kernel: Kernel, loop: Loop, count: Count) -> Count:

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from assay.sim.simt.ir.cfg import Loop
-from assay.sim.simt.ir.llvm_types import is_float
+from assay.sim.simt.ir.llvm_types import bits, is_float
 from assay.sim.simt.ir.nodes import Constant, Instruction, Value
 from assay.sim.simt.ir.operations.control import PHI
 from assay.sim.simt.ir.operations.integers import ADD, SUB
 from assay.sim.simt.ir.operations.memory import LOAD
 from assay.sim.simt.ir.operations.operation import OfOperands, OfThread, Types
 
-from .terms import Expression, Term, choose, constant, joined
+from .terms import Expression, Term, choose, constant, joined, small
 
 _FEW = 16  # numbers that a variable goes round, for which operations on bits are told apart
 _MOST_STATES = 128  # of variables that go round: those of a doubling loop are some 32
@@ -111,6 +111,16 @@ def _induction(phi: Instruction, loop: Loop, is_fixed: Callable[[Value], bool]) 
         else:
             return None
     return None
+
+
+def is_falling(rule: Induction) -> bool:
+    """Whether a variable gets less by a number that is known."""
+    steps = [
+        sign * small(constant(step.number), bits(step.type)).value
+        for sign, step in rule.steps
+        if isinstance(step, Constant) and step.number is not None
+    ]
+    return len(steps) == len(rule.steps) and sum(steps) < 0
 
 
 def invariant(

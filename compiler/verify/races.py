@@ -143,12 +143,20 @@ class _Search:
             for access in block.body
             if access.operation.accesses_memory and self.belongs(access.root)
         ]
+        visits = [each for each in visits if self._may_be(each)]
         for one, other in itertools.combinations_with_replacement(visits, 2):
             writes = one.access.operation.writes_memory or other.access.operation.writes_memory
             atomic = one.access.operation.is_atomic and other.access.operation.is_atomic
             meet = writes and not atomic and _same_memory(one.access, other.access)
             if meet and self.study.meant(one.access, other.access):
                 yield one, other
+
+    def _may_be(self, visit: Visit) -> bool:
+        """Whether a thread may come to an access in such iterations, as far as that is plain: many
+        loops are surely not left in their first.
+        """
+        values = self.study.a
+        return reached(values, visit, place(values, visit)) is not False
 
 
 def unknown_arrays(kernel: Kernel) -> list[Obstacle]:

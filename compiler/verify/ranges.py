@@ -92,7 +92,7 @@ class Ranges:
 
         What is compared may be a check of a range that LLVM made of two: it wraps on purpose.
         """
-        if self._proved(value, reading, lambda: self._in_range(value, reading)):
+        if self.is_proved(value, reading):
             return True
         is_taken = self._lenient and not self._open and not _is_part(value)
         if is_taken and reading == "unsigned":
@@ -101,6 +101,10 @@ class Ranges:
             self.taken[value] = None
             return True
         return False
+
+    def is_proved(self, value: Instruction, reading: Reading) -> bool:
+        """Whether that is proved, and not just taken to hold."""
+        return self._proved(value, reading, lambda: self._in_range(value, reading))
 
     def _can_hold(self, value: Instruction, reading: Reading) -> bool:
         """Whether a value can be in range: what always wraps is not taken not to."""

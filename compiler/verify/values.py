@@ -7,7 +7,7 @@ What is known of a symbol is a fact, which goes with every formula that the symb
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from .conditions import both, differ, negation, one_of
 from .counts import Count, Counts, without_inner
 from .facts import Facts
 from .kernel import Kernel, is_read_only
-from .loops import Induction, Orbit, Rule, Settled, of_orbit, rule_of, sources
+from .loops import Induction, Orbit, Rule, Settled, is_falling, of_orbit, rule_of, sources
 from .meanings import (
     MEANINGS,
     Reading,
@@ -412,8 +412,21 @@ class Values:
                 found = both(found, self.taken(above, block, counts))
         loop = self.kernel.cfg.innermost[block]
         if before and loop is not None and loop.header is block and not counts[loop].is_first:
-            found = both(found, self._before(loop, counts))
+            found = both(found, self._before(loop, counts), *self._not_below_zero(loop, counts))
         return found
+
+    def _not_below_zero(self, loop: Loop, counts: Counts) -> Iterator[Expression]:
+        """What counts down to a number that it has to meet is not beyond it: all iterations
+        before went on, not just the last.
+        """
+        for phi in loop.header.phis:
+            rule = self.rule(phi, loop)
+            if isinstance(rule, Induction) and is_falling(rule):
+                term = self.term(phi, counts)
+                if not term.lies_in(0, (1 << bits(phi.type)) - 1) and self.ranges.is_proved(
+                    phi, "unsigned"
+                ):
+                    yield term.value >= 0
 
     def _before(self, loop: Loop, counts: Counts) -> Expression:
         """If this is not the first iteration, the one before came to its end."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -162,21 +162,20 @@ class Writer:
     # -- guessing ---------------------------------------------------------------------------------
 
     def _digits(self, conditions: list[Expression]) -> list[Digit] | None:
-        """How addresses are made, of the threads that may come here."""
+        """How addresses are made, of the threads and iterations that may come here."""
         x, y, z = self.study.kernel.size
-        turns = _TURNS[min(len(self.turns), len(_TURNS) - 1)]
         self._is_flat = False
         self._threads = x * y * z
-        threads = self._coming(conditions, turns)
-        if len(threads) == 0:
+        coming = self._coming(conditions)
+        if coming is None:
             return None
+        threads, turns = coming
         self.first, self._threads = int(threads[0]), len(threads)
         try:
             found = evaluate(self.start, self._given(threads, turns), otherwise=0)
         except Unknown:
             return None
-        shape = (len(threads), *(turns for _ in self.turns))
-        table = np.broadcast_to(found, shape).astype(np.int64)
+        table = np.broadcast_to(found, (len(threads), *turns)).astype(np.int64)
         digits = digits_of(table)
         if digits is not None:
             return digits
@@ -185,31 +184,40 @@ class Writer:
             return digits_of(flat)
         return None
 
-    def _coming(self, conditions: list[Expression], turns: int) -> Numbers:
-        """Indices of threads that may execute the write, one behind the other."""
+    def _coming(self, conditions: list[Expression]) -> tuple[Numbers, list[int]] | None:
+        """Indices of threads that may execute the write, one behind the other, and how many
+        iterations of each loop may; None if nobody does.
+        """
         x, y, z = self.study.kernel.size
         everyone = np.arange(x * y * z)
+        turns = [_TURNS[min(len(self.turns), len(_TURNS) - 1)]] * len(self.turns)
         given = self._given(everyone, turns)
-        comes = np.ones(len(everyone), bool)
+        comes = np.ones((len(everyone), *turns), bool)
         for each in conditions:
             try:
-                found = evaluate(each, given)
+                comes &= np.broadcast_to(evaluate(each, given), comes.shape)
             except Unknown:
                 continue
-            shape = (len(everyone), *(turns for _ in self.turns))
-            comes &= np.broadcast_to(found, shape).reshape(len(everyone), -1).any(axis=1)
-        coming = np.flatnonzero(comes)
-        return everyone[coming[0] : coming[-1] + 1] if len(coming) else coming
+        axes = range(comes.ndim)
+        ends = [
+            np.flatnonzero(comes.any(axis=tuple(other for other in axes if other != axis)))
+            for axis in axes
+        ]
+        if not all(map(len, ends)):
+            return None
+        threads, *others = ends
+        coming = everyone[threads[0] : threads[-1] + 1]
+        return coming, [int(each[-1]) + 1 for each in others]
 
-    def _given(self, threads: Numbers, turns: int) -> Mapping[str, Numbers]:
+    def _given(self, threads: Numbers, turns: Sequence[int]) -> Mapping[str, Numbers]:
         """Numbers of the symbols that say where a thread is, and in which iterations."""
         axes = 1 + len(self.turns)
         column = threads.reshape(-1, *[1] * (axes - 1)).astype(np.int64)
         found: dict[str, Numbers] = {}
         found.update(threads_numbers(self.values.thread.name, self.study.kernel.size, column))
-        for axis, turn in enumerate(self.turns, start=1):
+        for axis, (turn, count) in enumerate(zip(self.turns, turns, strict=True), start=1):
             shape = [-1 if at == axis else 1 for at in range(axes)]
-            found[turn.symbol] = np.arange(turns).reshape(shape)
+            found[turn.symbol] = np.arange(count).reshape(shape)
         return found
 
     def _at_zeros(self) -> Expression:
@@ -218,7 +226,7 @@ class Writer:
 
         if isinstance(self.start, int):
             return self.start
-        given = self._given(np.asarray([self.first]), 1)
+        given = self._given(np.asarray([self.first]), [1] * len(self.turns))
         pairs = [(z3.Int(name), z3.IntVal(int(each.flat[0]))) for name, each in given.items()]
         return z3.substitute(self.start, *pairs)
 

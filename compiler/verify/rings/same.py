@@ -26,7 +26,7 @@ from .followed import followed, turns_to_tell_apart
 from .own import Held, held
 from .staged import Staged, is_staged
 
-_MOST_FACTORS = 3
+_MOST_FACTORS = 8
 _MOST_PRODUCTS = 24
 
 

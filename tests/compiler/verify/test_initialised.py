@@ -33,6 +33,10 @@ WRITTEN = {
     "by the iteration before": f"s[t] = 0; for (uint i = 0; i < n; ++i) {{ {B}"
     f" float v = s[i % 2 * 64 + 63 - t]; {B} s[(i + 1) % 2 * 64 + t] = v; }}",
     "as far as it is read": f"if (t < n) s[t] = 1; {B} if (t < n && n < 65) x[t] = s[n - 1 - t];",
+    "once by most threads": f"if (n < 9) {{ for (uint i = t; i < 50; i += 64) s[i] = 0; {B}"
+    f" x[t] = s[uint(x[t]) % 50]; }}",
+    "down to a number": f"s[t] = 0; if (t < 64) s[64 + t] = 0; {B} uint i = 15;"
+    f" while (i != 0 && x[n + i] > s[i]) --i; x[t] = s[i];",
     "in wider pieces": f"((threadgroup float2*)s)[t] = 0; {B} x[t] = s[127 - t];",
 }
 UNWRITTEN = {
@@ -49,6 +53,10 @@ UNWRITTEN = {
     f" s[t] = v + 1; {B} x[t] = v; }}",
     "what is below all iterations": f"if (t < 16) for (uint i = 0; i < n && i < 4; ++i)"
     f" s[64 + i * 16 + t] = 0; {B} if (n > 3) for (uint j = 0; j < 128; ++j) x[j] = s[127 - j];",
+    "less by most threads": f"if (n < 9) {{ for (uint i = t; i < 49; i += 64) s[i] = 0; {B}"
+    f" x[t] = s[uint(x[t]) % 50]; }}",
+    "down beyond a number": f"if (t < 15) s[t] = 0; {B} uint i = 15;"
+    f" while (i != 0 && x[n + i] > 0) --i; x[t] = s[i];",
     "a byte too little": f"((threadgroup uchar*)s)[4 * t] = 0; {B} x[t] = s[t];",
     "a row's gap": f"for (uint i = t; i < 96; i += 64) s[i / 12 * 13 + i % 12] = i;"
     f"{B} x[t] = s[n & 63];",

@@ -162,3 +162,37 @@ def test_two_reduction_rounds_with_a_barrier_between_are_proved() -> None:
     barrier = "threadgroup_barrier(mem_flags::mem_threadgroup);\n    float square"
     source = TWO_ROUNDS.replace("float square", barrier)
     assert proved(_HEAD + source)["threadgroup races"].verdict == "proved"
+
+
+_DOWN = """\
+#include <metal_stdlib>
+using namespace metal;
+//! [kernel.k]
+//! threadgroup = 64
+kernel void k(device float* x, constant uint& n, uint t [[thread_index_in_threadgroup]]) {
+    threadgroup float s[16];
+    if (t < 16) s[t] = x[t];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    uint at = FIRST;
+    while (at != LAST && x[at] + s[at] < 9) at -= STEP;
+    x[t] = s[at];
+}
+"""
+
+
+def _down(first: str, last: str, step: str) -> str:
+    source = _DOWN.replace("FIRST", first).replace("LAST", last).replace("STEP", step)
+    return proved(source, "bounds")["bounds"].verdict
+
+
+def test_what_counts_down_to_a_number_stays_above_it() -> None:
+    assert _down("15", "0", "1") == "proved"
+    assert _down("n < 16 ? n : 15", "0", "1") == "proved"
+    assert _down("14", "0", "2") == "proved"
+
+
+def test_what_passes_the_number_that_it_counts_down_to_may_be_outside() -> None:
+    assert _down("15", "0", "2") != "proved"
+    assert _down("15", "3", "5") != "proved"
+    assert _down("16", "0", "1") != "proved"
+    assert _down("n", "0", "1") != "proved"
