@@ -134,7 +134,7 @@ def _has_initialiser(stream: TokenStream, index: int) -> bool:
 def rewrite_array_parameters(stream: TokenStream, scopes: Scopes, attributes: Attributes) -> None:
     """`threadgroup float a[2][N]` as a parameter becomes `threadgroup float (*a)[N]`."""
     for function in scopes.all_functions():
-        for first, last in parameter_ranges(stream, function):
+        for first, last in parameter_ranges(stream, function.parameters):
             if not any(stream.texts[index] in ATTRIBUTE for index in range(first, last + 1)):
                 continue
             _rewrite_array_parameter(stream, attributes, first, last)
@@ -166,10 +166,10 @@ def _rewrite_array_parameter(
         index += 1
 
 
-def parameter_ranges(stream: TokenStream, function: Function) -> list[tuple[int, int]]:
-    """First and last token index of each parameter."""
+def parameter_ranges(stream: TokenStream, brackets: tuple[int, int]) -> list[tuple[int, int]]:
+    """First and last token index of each parameter between brackets."""
     texts = stream.texts
-    opener, closer = function.parameters
+    opener, closer = brackets
     ranges: list[tuple[int, int]] = []
     start = index = opener + 1
     while index < closer:

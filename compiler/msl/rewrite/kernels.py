@@ -11,6 +11,7 @@ from ..source.attributes import Attributes
 from ..source.lexer import TokenStream
 from ..source.scopes import Function, Scopes
 from .address_spaces import ATTRIBUTE, parameter_ranges
+from .kernel_templates import KernelTemplates
 from .template_types import given_types
 
 POSITIONS = frozenset(
@@ -93,7 +94,7 @@ def find_entry_points(
 ) -> tuple[EntryPoint, ...]:
     """Every entry point in the order of the source; removes the explicit instantiations."""
     finder = _Finder(stream, scopes, attributes)
-    templates: dict[str, Function] = {}
+    templates = KernelTemplates(stream)
     uses = Counter((function.namespace, function.name) for function in scopes.functions)
     found: dict[str, EntryPoint] = {}
     for function in sorted(scopes.functions, key=lambda function: function.start):
@@ -102,9 +103,7 @@ def find_entry_points(
         if is_instantiation or not is_offered:
             continue
         if function.template is not None:
-            known = templates.get(function.name)
-            if known is None or (known.body is None and function.body is not None):
-                templates[function.name] = function  # a declaration need not have attributes
+            templates.add(function)
         elif function.body is not None:
             given = attributes.within(function.start, function.name_index)
             name = _host_name(given, function)
@@ -210,7 +209,7 @@ class _Finder:
         """The parameters of a function, read once for all its instantiations."""
         found = self._known.get(function.start)
         if found is None:
-            ranges = parameter_ranges(self._stream, function)
+            ranges = parameter_ranges(self._stream, function.parameters)
             found = tuple(self._parameter(first, last) for first, last in ranges)
             self._known[function.start] = found
         return found
@@ -237,7 +236,7 @@ class _Finder:
         return "::".join(["", *function.namespace, name]) + arguments
 
     def instantiation(
-        self, start: int, end: int, namespace: tuple[str, ...], templates: dict[str, Function]
+        self, start: int, end: int, namespace: tuple[str, ...], templates: KernelTemplates
     ) -> tuple[str, EntryPoint | None]:
         """Name and entry point of `template [[host_name("n")]] ... f<args>...;`."""
         texts = self._stream.texts
@@ -252,18 +251,24 @@ class _Finder:
             index += 1
         else:
             return "", None
-        function = templates[texts[index]]
-        given = self._attributes.within(start, end)
-        name = _host_name(given, function)
-        if texts[index + 1] == "(":
-            return name, self.by_signature(name, function, index + 1)
+        close = index
         if texts[index + 1] == "<":
-            close = self._stream.close_angle(index + 1)
-            if close is None:
+            found = self._stream.close_angle(index + 1)
+            if found is None:
                 raise self._stream.error(index + 1, "expected '>' to end the template arguments")
-            entry = self.entry(name, function, self._stream.source(index + 1, close))
-            return name, self._with_types(entry, function, (index + 1, close))
-        return name, self.entry(name, function, "")
+            close = found
+        paren = close + 1 if texts[close + 1] == "(" else None
+        written = (paren, self._stream.match[paren]) if paren is not None else None
+        function = templates.meant(texts[index], written)
+        name = _host_name(self._attributes.within(start, end), function)
+        arguments = self._stream.source(index + 1, close) if close != index else ""
+        if paren is not None and (not arguments or templates.are_several(texts[index])):
+            entry = self.by_signature(name, function, paren, arguments)
+        else:
+            entry = self.entry(name, function, arguments)
+        if arguments:
+            entry = self._with_types(entry, function, (index + 1, close))
+        return name, entry
 
     def _with_types(
         self, entry: EntryPoint, function: Function, arguments: tuple[int, int]
@@ -278,13 +283,15 @@ class _Finder:
         )
         return replace(entry, parameters=parameters)
 
-    def by_signature(self, name: str, function: Function, paren: int) -> EntryPoint:
+    def by_signature(
+        self, name: str, function: Function, paren: int, arguments: str = ""
+    ) -> EntryPoint:
         """The entry point, chosen among overloads or instantiated by its written parameters."""
         texts = self._stream.texts
         plain = self._outside_attributes(paren + 1, self._stream.match[paren] - 1)
         words = [ATTRIBUTE.get(texts[index], texts[index]) for index in plain]
         signature = " ".join(word for word in words if word != "thread")
-        found = self.entry(name, function, "")
+        found = self.entry(name, function, arguments)
         return replace(found, expression=f"(*(void (*)({signature}))&{found.expression})")
 
     def _parameter(self, first: int, last: int) -> Parameter:

@@ -63,7 +63,7 @@ class _Rules:
             self._stream.report(index, f"'{text}': {_FORBIDDEN[text]}")
 
     def _parameters(self, function: Function) -> None:
-        for first, last in parameter_ranges(self._stream, function):
+        for first, last in parameter_ranges(self._stream, function.parameters):
             self._pointer(first, last)
 
     def _body(self, function: Function, first: int, last: int) -> None:

@@ -56,7 +56,7 @@ def _overloads(stream: TokenStream, function: Function) -> str:
     if _LEFT_OUT & set(stream.texts[function.start : function.parameters[1]]):
         return ""
     head = _text(stream, function.start, function.parameters[0] - 1, {})
-    ranges = parameter_ranges(stream, function)
+    ranges = parameter_ranges(stream, function.parameters)
     out: list[str] = []
     for number, (first, last) in enumerate(ranges):
         space = _thread_keyword(stream, first, last)

@@ -1,6 +1,7 @@
 """Constructs whose results are easy to get wrong, run on the engine."""
 
 import numpy as np
+import pytest
 
 from tests.support.msl import run_kernel
 
@@ -146,6 +147,41 @@ def test_a_kernel_template_may_be_declared_before_it_is_defined() -> None:
         group=1,
     )
     assert out.tolist() == [3]
+
+
+@pytest.mark.parametrize(("name", "value"), [("plain", 3), ("scaled", 30)])
+def test_kernel_templates_of_one_name_are_told_apart_by_their_parameters(
+    name: str, value: int
+) -> None:
+    source = """
+template <class T> struct Plain { device T* out; };
+template <class T> struct Scaled { T by; };
+template <class T> kernel void of(device T* out [[buffer(0)]], constant Plain<T>& how,
+                                  uint i [[thread_position_in_grid]]) { out[i] = i + 3; }
+template <class T> kernel void of(device T* out [[buffer(0)]], constant Scaled<T>& how,
+                                  uint i [[thread_position_in_grid]]) { out[i] = (i + 3) * how.by; }
+template [[host_name("plain")]] kernel void of<float>(device float* out [[buffer(0)]],
+    constant Plain<float>& how, uint i [[thread_position_in_grid]]);
+template [[host_name("scaled")]] kernel void of<float>(device float* out [[buffer(0)]],
+    constant Scaled<float>& how, uint i [[thread_position_in_grid]]);
+"""
+    out = np.zeros(1, F)
+    run_kernel(source, out, np.array([10, 0], F), name=name, threads=1, group=1)
+    assert out.tolist() == [value]
+
+
+def test_kernel_templates_of_one_name_may_have_other_numbers_of_parameters() -> None:
+    source = """
+template <class T> kernel void of(device T* out, uint i [[thread_position_in_grid]]) {
+  out[i] = 1; }
+template <class T> kernel void of(device T* out, constant T& x,
+                                  uint i [[thread_position_in_grid]]) { out[i] = x; }
+template [[host_name("one")]] kernel void of<float>(device float*, uint);
+template [[host_name("k")]] kernel void of<float>(device float*, constant float&, uint);
+"""
+    out = np.zeros(1, F)
+    run_kernel(source, out, np.full(1, 7, F), name="k", threads=1, group=1)
+    assert out.tolist() == [7]
 
 
 def test_functions_of_the_library_on_scalars_go_before_templates_of_the_program() -> None:
