@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction, KernelLibrary
 
 Bytes = NDArray[np.uint8]
+Addressed = Mapping[str, Mapping[int, Bytes]]
+"""Buffers that are not arguments: their bytes, by an argument and the offset of their address."""
+Place = int | tuple[int, int]
+"""The index of an argument, and of a buffer that is addressed where its address lies in it."""
 # Assumed buffers grow until a kernel stays inside of them, as `assay check` lets them.
 _GROWTH = (1, 16, 256, 4096)
 # An assumed threadgroup gets so many times fewer threads where its memory has too few elements.
@@ -49,25 +54,28 @@ def compared(
     name: str,
     *,
     setup: Setup | None = None,
+    addressed: Addressed | None = None,
     chip_name: str = "",
 ) -> Comparison:
     """Run a kernel of both libraries, as `setup` says and else as assumed; compare all buffers.
 
     With `chip_name`, both are timed on that chip, too.
     """
+    addressed = addressed or {}
     setup = setup or Setup()
     try:
         mine, other = _kernel(ours, name, setup), _kernel(theirs, name, setup)
-        plan, left, right = _run_both(mine, other, ours, setup)
-        times = [_seconds(each, plan, chip(chip_name)) for each in (mine, other) if chip_name]
+        plan, left, right = _run_both(mine, other, ours, setup, addressed)
+        sides = (mine, other) if chip_name else ()
+        times = [_seconds(each, plan, addressed, chip(chip_name)) for each in sides]
     except Exception as error:
         return Comparison(name=name, problem=f"{type(error).__name__}: {error}")
     if left.keys() != right.keys():
         return Comparison(name=name, problem="the two take other buffers")
-    given = {each.argument.index: each.data for each in plan.bound if each.data is not None}
-    if all(np.array_equal(left[index], given[index]) for index in left):
+    given = _prepared(mine, plan, addressed)[1]
+    if all(np.array_equal(left[place], given[place]) for place in left):
         return Comparison(name=name, problem="it writes nothing")
-    different = sum(int((left[index] != right[index]).sum()) for index in left)
+    different = sum(int((left[place] != right[place]).sum()) for place in left)
     mine_takes, other_takes = times or (0.0, 0.0)
     return Comparison(name=name, different=different, ours=mine_takes, theirs=other_takes)
 
@@ -79,15 +87,19 @@ def _kernel(library: KernelLibrary, name: str, setup: Setup) -> KernelFunction:
 
 
 def _run_both(
-    mine: KernelFunction, other: KernelFunction, library: KernelLibrary, setup: Setup
-) -> tuple[Plan, dict[int, Bytes], dict[int, Bytes]]:
+    mine: KernelFunction,
+    other: KernelFunction,
+    library: KernelLibrary,
+    setup: Setup,
+    addressed: Addressed,
+) -> tuple[Plan, dict[Place, Bytes], dict[Place, Bytes]]:
     """The plan under which neither faults, and what both leave: buffers grow, threads shrink."""
     sources = library.sources().values()
     growth = shrink = 1
     while True:
         plan = make_plan(mine, setup, growth=growth, shrink=shrink, sources=sources)
         try:
-            return plan, run(mine, plan), run(other, plan)
+            return plan, run(mine, plan, addressed), run(other, plan, addressed)
         except KernelFault as fault:
             given = {bound.argument.name for bound in plan.bound}
             if growth != _GROWTH[-1] and plan.can_grow(fault.buffer):
@@ -99,9 +111,11 @@ def _run_both(
                 raise
 
 
-def run(kernel: KernelFunction, plan: Plan) -> dict[int, Bytes]:
-    """The bytes of each buffer after the run, by index."""
-    memory, buffers, arguments = _prepared(kernel, plan)
+def run(
+    kernel: KernelFunction, plan: Plan, addressed: Addressed | None = None
+) -> dict[Place, Bytes]:
+    """The bytes of each buffer after the run, by index, and of those that are addressed."""
+    memory, buffers, arguments = _prepared(kernel, plan, addressed or {})
     dispatch(
         kernel.program().specialise(plan.grid.threadgroup),
         memory,
@@ -114,22 +128,30 @@ def run(kernel: KernelFunction, plan: Plan) -> dict[int, Bytes]:
     return buffers
 
 
-def _prepared(kernel: KernelFunction, plan: Plan) -> tuple[Memory, dict[int, Bytes], list[int]]:
+def _prepared(
+    kernel: KernelFunction, plan: Plan, addressed: Addressed
+) -> tuple[Memory, dict[Place, Bytes], list[int]]:
     bound = {(each.argument.kind, each.argument.index): each for each in plan.bound}
-    memory, buffers, arguments = Memory(), {}, []
+    memory, arguments = Memory(), []
+    buffers: dict[Place, Bytes] = {}
     for argument in kernel.arguments:
         given = bound[(argument.kind, argument.index)]
         if given.data is None:
             arguments.append(given.length)
             continue
-        buffers[argument.index] = np.array(given.data, copy=True)
-        arguments.append(memory.register(buffers[argument.index], name=argument.name))
+        place, data = argument.index, np.array(given.data, copy=True)
+        for offset, pointed in addressed.get(given.argument.name, {}).items():
+            buffers[place, offset] = np.array(pointed, copy=True)
+            address = memory.register(buffers[place, offset], name=f"{argument.name}+{offset}")
+            data[offset : offset + 8] = np.array([address], np.uint64).view(np.uint8)
+        buffers[place] = data
+        arguments.append(memory.register(data, name=argument.name))
     return memory, buffers, arguments
 
 
-def _seconds(kernel: KernelFunction, plan: Plan, chip: Chip) -> float:
+def _seconds(kernel: KernelFunction, plan: Plan, addressed: Addressed, chip: Chip) -> float:
     """The predicted time of the dispatch, alone on an idle GPU."""
-    memory, _, arguments = _prepared(kernel, plan)
+    memory, _, arguments = _prepared(kernel, plan, addressed)
     program = kernel.program()
     executable = program.specialise(plan.grid.threadgroup)
     groups = plan.grid.threadgroups

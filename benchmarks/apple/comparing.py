@@ -54,6 +54,9 @@ class Row:
 
 SOURCE, NEWER = "our compilation", "a newer AIR"
 TORCH = "our compilation of PyTorch's headers"
+TORCH_25, TORCH_26 = (
+    f"our compilation of PyTorch's sources, AIR {version}" for version in ("2.5", "2.6")
+)
 
 
 def tasks(

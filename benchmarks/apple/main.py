@@ -23,6 +23,7 @@ from .products import main as products
 from .public import main as public
 from .summary import summary
 from .torch_comparing import main as torch
+from .torch_sources import main as torch_sources
 from .wheels import main as fetch
 from .workers import stored
 
@@ -42,6 +43,8 @@ def main(arguments: Sequence[str]) -> int:
         return products(arguments)
     if "--torch" in arguments:
         return torch(arguments)
+    if "--torch-sources" in arguments:
+        return torch_sources(arguments)
     if "--page" in arguments:
         return page(arguments)
     parser = argparse.ArgumentParser(prog="python -m benchmarks apple", description=__doc__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .comparing import NEWER, SOURCE, TORCH, Row
+from .comparing import NEWER, SOURCE, TORCH, TORCH_25, TORCH_26, Row
 
 _ALIKE = 0.1  # of the longer time
 
@@ -19,7 +19,7 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
     """For each kind of comparison how many are equal, and which are not."""
     return {
         against: _counts([row for row in rows if row.against == against])
-        for against in (SOURCE, NEWER, TORCH)
+        for against in (SOURCE, NEWER, TORCH, TORCH_25, TORCH_26)
     }
 
 

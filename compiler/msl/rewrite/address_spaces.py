@@ -10,7 +10,7 @@ import re
 
 from ..source.attributes import Attributes
 from ..source.lexer import TokenStream
-from ..source.scopes import Function, Scopes
+from ..source.scopes import Scopes
 
 ATTRIBUTE = {
     "device": "__attribute__((opencl_global))",
