@@ -147,7 +147,7 @@ def _against(library: Path) -> str:
     return _AGAINST[_version(opened(library))[0]]
 
 
-def _version(library: AirLibrary) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _version(library: AirLibrary) -> tuple[tuple[int, int], tuple[int, int]]:
     """Of AIR and of the language, which all of a library's kernels share."""
     first = next(iter(library.containers[0].functions.values()))
     return first.air_version, first.language_version

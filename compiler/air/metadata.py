@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .container import AirFormatError
 
@@ -22,6 +22,7 @@ _MEMBERS = {
     "visible_function_table": "function_table",
 }
 _MOST_ELEMENTS = 1 << 16  # of an array in an argument buffer
+_MOST_STRUCTS = 1 << 8  # in an argument buffer
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
 
 
@@ -198,12 +199,25 @@ class Metadata:
             raise AirFormatError(f"argument {items[0]} is of no kind")
         return AirArgument(parameter=items[0], **facts)  # type: ignore[arg-type]
 
-    def _members(self, node: Node) -> Iterator[AirMember]:
-        """The resources in a struct: each member is offset, size, count, type and name."""
+    def _members(
+        self, node: Node, structs: Iterator[int], first: int = 0, begin: int = 0
+    ) -> Iterator[AirMember]:
+        """The resources in a struct: each member is offset, size, count, type and name.
+
+        Members that are structs have the number of what describes them in front.
+
+        Args:
+            structs: one for each struct that may still be read: they may hold each other.
+            first: the id of the struct, from which those in it count.
+            begin: where it lies.
+        """
+        if next(structs, None) is None:
+            raise AirFormatError(f"an argument buffer has more than {_MOST_STRUCTS} structs")
         items = self.node(node)
-        at = 0
+        at, held = 0, None
         while at < len(items):
             if items[at] == "air.struct_type_info":
+                held = items[at + 1] if at + 1 < len(items) else None
                 at += 2
                 continue
             match items[at : at + 5]:
@@ -211,26 +225,30 @@ class Metadata:
                     at += 5
                 case _:
                     raise AirFormatError("the members of an argument buffer are not understood")
-            if items[at : at + 1] != ["air.indirect_argument"]:
-                continue
-            inner = items[at + 1] if at + 1 < len(items) else ""
-            at += 2
+            inner = None
+            if items[at : at + 1] == ["air.indirect_argument"]:
+                inner = items[at + 1] if at + 1 < len(items) else None
+                at += 2
+            place = begin + offset
             if isinstance(inner, Node):
-                yield from self._resource(inner, name, offset, size, count)
+                yield from self._resource(inner, name, first, place, size, count)
+            elif isinstance(inner, int) and isinstance(held, Node):
+                for each in self._members(held, structs, first + inner, place):
+                    yield replace(each, name=f"{name}.{each.name}")
+            held = None
 
     def _resource(
-        self, node: Node, name: str, offset: int, size: int, count: int
+        self, node: Node, name: str, first: int, offset: int, size: int, count: int
     ) -> Iterator[AirMember]:
-        """A member, or each element of one that is an array."""
+        """A member, or each element of one that is an array; `size` is that of an element."""
         argument = self._argument(self.node(node))
         if not 0 <= count <= _MOST_ELEMENTS:
             raise AirFormatError(f"'{name}' of an argument buffer has {count} elements")
-        step = size // count if count > 1 else size
         for number in range(max(count, 1)):
             yield AirMember(
                 name=f"{name}[{number}]" if count else name,
-                id=argument.index + number,
-                offset=offset + number * step,
+                id=first + argument.index + number,
+                offset=offset + number * size,
                 kind=_MEMBERS.get(argument.kind, argument.kind),
                 space=argument.space,
             )
@@ -270,7 +288,9 @@ class Metadata:
                 return {"name": str(then())}
             case "air.struct_type_info":
                 node = then()
-                return {"members": tuple(self._members(node)) if isinstance(node, Node) else ()}
+                if not isinstance(node, Node):
+                    return {"members": ()}
+                return {"members": tuple(self._members(node, iter(range(_MOST_STRUCTS))))}
             case "air.arg_unused":
                 return {"is_unused": True}
             case "air.read" | "air.write" | "air.read_write" | "air.sample":

@@ -360,8 +360,8 @@ class _Finder:
         return name
 
     def _members(self, type_name: str) -> tuple[Member, ...]:
-        """Members with `[[id(n)]]` of the struct called `type_name`, if there is one."""
-        owner = self._classes.get(type_name)
+        """Members with `[[id(n)]]` of the struct or template of this name, if there is one."""
+        owner = self._classes.get(type_name.partition("<")[0].strip())
         if owner is None:
             return ()
         found: list[Member] = []

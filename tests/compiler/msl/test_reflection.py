@@ -143,3 +143,22 @@ template [[host_name("two")]] [[kernel]] decltype(k<4>) k<4>;
         for name in library.function_names
     }
     assert names == {"one": ["Box<float,(2>1)>", "half"], "two": ["B", "float"]}
+
+
+def test_argument_buffers_may_be_structs_of_templates() -> None:
+    source = """
+constexpr constant uint second = 2;
+template <class T> struct Lists {
+  metal::array<device T*, 2> x [[id(0)]];
+  metal::array<device T*, 2> y [[id(second)]];
+};
+template <class T> kernel void of(device Lists<T>& lists, uint i [[thread_position_in_grid]]) {
+  lists.y[1][i] = lists.x[0][i];
+}
+template [[host_name("k")]] kernel void of<half>(device Lists<half>&, uint);
+"""
+    (argument,) = compile_library(PRELUDE + source).function("k").arguments
+    assert [(each.name, each.id, each.offset, each.kind) for each in argument.members] == [
+        ("x", 0, 0, "buffer"),
+        ("y", 2, 16, "buffer"),
+    ]

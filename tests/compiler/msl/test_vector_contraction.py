@@ -169,6 +169,12 @@ def test_integers_are_left_alone(fast: bool) -> None:
     assert out == [[148] * 4]
 
 
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_cross_product_is_fused_as_the_library_of_apple_has_it(fast: bool) -> None:
+    out = results("out = float4(cross(float3(s, 1, 0), float3(1, s, 0)).z);", fast=fast)
+    assert out == [[2**-11 + LEFT] * 4]
+
+
 def drawn(draw: random.Random, depth: int) -> str:
     """A random expression of four variables."""
     if not depth or draw.random() < 0.15:

@@ -17,9 +17,12 @@ __ASSAY_FN constexpr __element<V> dot(const A& a, const B& b) {
 }
 template <class A, class B, class V = __real_of<__common_vec_t<A, B>>> requires(__count<V> == 3)
 __ASSAY_FN constexpr V cross(const A& left, const B& right) {
+  // The library's own expression is contracted, also where a program's may not be.
+  using T = __element<V>;
   V a(left), b(right);
-  return V(a.__v[1] * b.__v[2] - a.__v[2] * b.__v[1], a.__v[2] * b.__v[0] - a.__v[0] * b.__v[2],
-           a.__v[0] * b.__v[1] - a.__v[1] * b.__v[0]);
+  return V(__builtin_elementwise_fma(T(a.__v[1]), T(b.__v[2]), T(-(a.__v[2] * b.__v[1]))),
+           __builtin_elementwise_fma(T(a.__v[2]), T(b.__v[0]), T(-(a.__v[0] * b.__v[2]))),
+           __builtin_elementwise_fma(T(a.__v[0]), T(b.__v[1]), T(-(a.__v[1] * b.__v[0]))));
 }
 // The vector that an argument is or converts to.
 template <class A> using __vector_of = __real_of<__common_vec_t<A, A>>;
