@@ -46,6 +46,8 @@ _UNROLLED_LINES = 20_000
 _ROUNDS = 4
 _THREAD_LOCAL = re.compile(r"^@[^\n]*\bthread_local\b", re.MULTILINE)
 _ARRAY = re.compile(r"= alloca ")
+# A matrix that lies in memory; the engine has them in registers alone.
+_MATRIX_IN_MEMORY = re.compile(r"\b(?:load|store) <64 x ")
 # What a data layout says of the widths that a machine computes in: a GPU has none of 64 bits, and
 # the optimiser must not widen indices to them.
 _NATIVE_INTEGERS = re.compile(r"-n[0-9]+(?::[0-9]+)*")
@@ -142,11 +144,12 @@ def _optimised_somehow(text: str, entry: str, calls: Calls, marks: frozenset[str
     if "loops" in marks:
         return _simplified(text, entry)
     optimised = _optimised_beyond(text, entry, calls)
-    if optimised:
-        return optimised
-    if "math" in marks:
+    if not optimised and "math" in marks:
         return _optimised_for_models(text, entry, calls)
-    return _optimised(text, entry, calls)
+    optimised = optimised or _optimised(text, entry, calls)
+    if _MATRIX_IN_MEMORY.search(optimised):
+        return _with_fewer_arrays(optimised, entry, calls)
+    return optimised
 
 
 def _simplified(text: str, entry: str) -> str:
@@ -237,6 +240,11 @@ def _optimised_for_models(text: str, entry: str, calls: Calls) -> str:
     with module_of(text) as module:
         module.data_layout = _NATIVE_INTEGERS.sub("-n8:16:32", module.data_layout)
         optimised = _optimise(module, entry, calls)
+    return _with_fewer_arrays(optimised, entry, calls)
+
+
+def _with_fewer_arrays(optimised: str, entry: str, calls: Calls) -> str:
+    """The optimised module with loops over arrays unrolled, if that puts one into registers."""
     if not _ARRAY.search(optimised):
         return optimised
     with module_of(unroll_all(optimised)) as module:
