@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .comparing import NEWER, SOURCE, TORCH, Row
+from .comparing import NEWER, SOURCE, TORCH, TORCH_25, TORCH_26, Row
 from .import_counts import counts
 from .importing import Import
 from .products import STORED as PRODUCTS
@@ -23,7 +23,9 @@ PAGE = Path(__file__).parents[2] / "docs/how-it-works/apples-compiler.md"
 _COMPARISONS = {
     SOURCE: "MLX: our compilation, AIR 2.6",
     NEWER: "MLX: AIR 2.6, AIR 2.8",
-    TORCH: "PyTorch: our compilation, AIR 2.6",
+    TORCH: "PyTorch's functions: our compilation, AIR 2.6",
+    TORCH_25: "PyTorch 2.6.0: our compilation, AIR 2.5",
+    TORCH_26: "PyTorch 2.6.0: our compilation, AIR 2.6",
 }
 BEGIN, END = "<!-- results.json -->", "<!-- end -->"
 PRODUCTS_BEGIN, PRODUCTS_END = "<!-- products.json -->", "<!-- end of products.json -->"
@@ -96,7 +98,12 @@ def results_text(results: Mapping[str, Any]) -> str:
             f"| {what} | {row['compared']} | {row['equal']} | {row['timed']} "
             f"| {row['timed_alike']} | {row['not_compared']} |"
         )
-    apart = results["compare"][SOURCE]["timed_apart"]
+    compared = results["compare"]
+    apart = {
+        name: times
+        for against in (SOURCE, TORCH_25, TORCH_26)
+        for name, times in compared[against]["timed_apart"].items()
+    }
     lines += ["", "| times apart | ours | Apple's |", "|---|---|---|"]
     lines += [f"| `{name}` | {a:g} us | {b:g} us |" for name, (a, b) in apart.items()]
     return "\n".join(lines)

@@ -9,16 +9,14 @@ the library say.
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterable
-from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from assay.launches.inputs import Exact, Given, Setup
 
 from .launches.values import ints, longs, tiles
+from .torch_launches.values import TYPE_OF, drawn, exact
 
 _HEAD = """#include <c10/metal/indexing.h>
 #include <c10/metal/special_math.h>
@@ -40,16 +38,6 @@ _OPERANDS = {
     "dense_scalar": ("input", "scalar"),
     "dense_scalar_lhs": ("scalar", "input"),
 }
-_REAL: dict[str, Any] = {"float": np.float32, "half": np.float16, "bfloat": ml_dtypes.bfloat16}
-_WHOLE: dict[str, Any] = {
-    "char": np.int8,
-    "short": np.int16,
-    "int": np.int32,
-    "long": np.int64,
-    "bool": np.bool_,
-}
-_UNSIGNED = {"uchar": np.uint8, "ushort": np.uint16, "uint": np.uint32, "ulong": np.uint64}
-_TYPE_OF = {name: np.dtype(kind) for name, kind in (_REAL | _WHOLE | _UNSIGNED).items()}
 _ROWS, _COLUMNS, _AT_ONCE = 3, 21, 4
 _ROOM = _ROWS * _COLUMNS
 _BEFORE = 0xA5  # in each byte of a result
@@ -178,8 +166,10 @@ def launch(kernel: str) -> Setup:
     form, is_two = found["form"], found["name"] in _TWO
     operands = _OPERANDS.get(form, ("input", "other")) if is_two else ("input",)
     into = "out" if is_two and form.startswith("dense") else "output"
-    of, result = (_TYPE_OF[found[part]].itemsize for part in ("of", "result"))
-    arrays: dict[str, Given] = {each: _drawn(f"{kernel}.{each}", found["of"]) for each in operands}
+    of, result = (TYPE_OF[found[part]].itemsize for part in ("of", "result"))
+    arrays: dict[str, Given] = {
+        each: exact(drawn(f"{kernel}.{each}", found["of"], _ROOM)) for each in operands
+    }
     arrays[into] = Exact(array=np.full(_ROOM * result, _BEFORE, np.uint8))
     sizes = {into: result, **dict.fromkeys(operands, of)}
     threads = (_ROOM, 1, 1)
@@ -197,13 +187,3 @@ def launch(kernel: str) -> Setup:
         arrays["numel"] = ints(_ROOM)
         threads = (tiles(_ROOM, _AT_ONCE), 1, 1)
     return Setup(threads=threads, threadgroup=(8, 1, 1), arguments=arrays)
-
-
-def _drawn(name: str, of: str) -> Exact:
-    """Numbers around 0, which the name chooses; of unsigned types from 0."""
-    chosen = np.random.default_rng(zlib.crc32(name.encode()))
-    dtype = _TYPE_OF[of]
-    if of in _REAL:
-        return Exact(array=(2 * chosen.standard_normal(_ROOM)).astype(dtype))
-    low = 0 if dtype.kind in "ub" else -9
-    return Exact(array=chosen.integers(low, 2 if dtype.kind == "b" else 10, _ROOM).astype(dtype))

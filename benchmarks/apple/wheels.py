@@ -1,7 +1,8 @@
 """`python -m benchmarks apple --fetch FOLDER`: Apple's libraries out of wheels for Macs.
 
 Wheels come from the package index by pip. The folder has each library under the name that counts
-call it by, and `headers` with what MLX's and PyTorch's wheels have of their sources.
+call it by, `headers` with what MLX's and PyTorch's wheels have of their sources, and `sources` with
+the files of kernels that belong to the wheel of PyTorch 2.6.0.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.compiler.air.container import find_containers
+
+from . import torch_archive
 
 _MLX, _TORCH, _EXECUTORCH = "mlx-metal==0.32.4", "torch==2.15.0", "executorch==1.5.1"
 _METALLIB, DYLIB = "mlx/lib/mlx.metallib", "torch/lib/libtorch_cpu.dylib"
@@ -30,6 +33,8 @@ class Wheel:
         requirement: as pip takes it.
         library: the file that is a library, or has some.
         headers: where headers begin in it; empty for none.
+        parts: what its libraries are called after the name, in their order in the file; empty for
+            the largest alone.
     """
 
     name: str
@@ -37,6 +42,7 @@ class Wheel:
     requirement: str
     library: str
     headers: str = ""
+    parts: tuple[str, ...] = ()
 
 
 WHEELS = (
@@ -46,6 +52,13 @@ WHEELS = (
         name="torch14", macos=14, requirement=_TORCH, library=DYLIB, headers="torch/include/c10/"
     ),
     Wheel(name="torch26", macos=26, requirement=_TORCH, library=DYLIB),
+    Wheel(
+        name="torch2.6",
+        macos=11,
+        requirement="torch==2.6.0",
+        library=DYLIB,
+        parts=("-msl3.0", "-msl3.1"),
+    ),
     Wheel(
         name="executorch", macos=14, requirement=_EXECUTORCH, library="executorch/lib/mlx.metallib"
     ),
@@ -67,6 +80,12 @@ def main(arguments: Sequence[str]) -> int:
                 print(path)
         except OSError as error:
             print(f"{wheel.requirement} for macOS {wheel.macos}: {error}", file=sys.stderr)
+            failed = True
+    if not options.names or torch_archive.NAME in options.names:
+        try:
+            print(torch_archive.fetched(options.fetch))
+        except OSError as error:
+            print(f"{torch_archive.NAME}: {error}", file=sys.stderr)
             failed = True
     return int(failed)
 
@@ -90,13 +109,25 @@ def _downloaded(wheel: Wheel, folder: Path) -> Path:
 def _unpacked(path: Path, wheel: Wheel, folder: Path) -> Iterator[Path]:
     with zipfile.ZipFile(path) as archive:
         data = archive.read(wheel.library)
-        # Of a program's file, the largest library is the one for this macOS; there may be more.
-        found = max(find_containers(data), key=len) if wheel.library == DYLIB else data
-        library = folder / f"{wheel.name}.metallib"
-        library.write_bytes(found)
-        yield library
+        for part, found in _libraries(data, wheel):
+            library = folder / f"{wheel.name}{part}.metallib"
+            library.write_bytes(found)
+            yield library
         if wheel.headers:
             root = folder / "headers" / wheel.name
             names = [name for name in archive.namelist() if name.startswith(wheel.headers)]
             archive.extractall(root, names)
             yield root / wheel.headers.partition("include/")[0] / "include"
+
+
+def _libraries(data: bytes, wheel: Wheel) -> Iterator[tuple[str, bytes]]:
+    """The libraries of a file that are taken, each with what it is called after the wheel's name.
+
+    Of a program's file, the largest is the one for this macOS, where a wheel says nothing else.
+    """
+    if wheel.library != DYLIB:
+        yield "", data
+    elif wheel.parts:
+        yield from zip(wheel.parts, map(bytes, find_containers(data)), strict=True)
+    else:
+        yield "", max(find_containers(data), key=len)

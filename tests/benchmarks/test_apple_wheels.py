@@ -31,7 +31,7 @@ def test_a_library_and_headers_lie_in_the_folder(
         archive.writestr("mine/lib/mine.metallib", LIBRARY)
         archive.writestr("mine/include/k.h", "#pragma once")
         archive.writestr("mine/other.py", "")
-    assert wheels.main(["--fetch", str(tmp_path)]) == 0
+    assert wheels.main(["--fetch", str(tmp_path), "mine14"]) == 0
     told = capsys.readouterr().out.split()
     assert (tmp_path / "mine14.metallib").read_bytes() == LIBRARY
     assert told == [
@@ -51,8 +51,25 @@ def test_of_a_program_the_largest_library_is_taken(
     (tmp_path / "wheels" / "torch14").mkdir(parents=True)
     with zipfile.ZipFile(tmp_path / "wheels" / "torch14" / "t-1.whl", "w") as archive:
         archive.writestr(wheels.DYLIB, program)
-    assert wheels.main(["--fetch", str(tmp_path)]) == 0
+    assert wheels.main(["--fetch", str(tmp_path), "torch14"]) == 0
     assert (tmp_path / "torch14.metallib").read_bytes() == max(LIBRARY, larger, key=len)
+
+
+def test_libraries_of_a_program_are_taken_in_their_order_where_a_wheel_names_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = library({"k": kernel("k", BODY + "\n" + BODY, (Buffer(name="x", element="i32"),))})
+    program = b"\xcf\xfa\xed\xfe" + bytes(60) + LIBRARY + bytes(8) + second + b"end"
+    wheel = Wheel(
+        name="t", macos=11, requirement="t==1", library=wheels.DYLIB, parts=("-old", "-new")
+    )
+    monkeypatch.setattr(wheels, "WHEELS", (wheel,))
+    (tmp_path / "wheels" / "t").mkdir(parents=True)
+    with zipfile.ZipFile(tmp_path / "wheels" / "t" / "t-1.whl", "w") as archive:
+        archive.writestr(wheels.DYLIB, program)
+    assert wheels.main(["--fetch", str(tmp_path), "t"]) == 0
+    assert (tmp_path / "t-old.metallib").read_bytes() == LIBRARY
+    assert (tmp_path / "t-new.metallib").read_bytes() == second
 
 
 def test_a_wheel_that_is_not_to_be_had_is_told(
@@ -60,5 +77,5 @@ def test_a_wheel_that_is_not_to_be_had_is_told(
 ) -> None:
     missing = Wheel(name="none", macos=14, requirement="no such thing", library="x")
     monkeypatch.setattr(wheels, "WHEELS", (missing,))
-    assert wheels.main(["--fetch", str(tmp_path)]) == 1
+    assert wheels.main(["--fetch", str(tmp_path), "none"]) == 1
     assert capsys.readouterr().err.startswith("no such thing for macOS 14: ")
