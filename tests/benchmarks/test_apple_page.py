@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.apple.comparing import NEWER, SOURCE
+from benchmarks.apple.comparing import NEWER, SOURCE, TORCH_25, TORCH_26
 from benchmarks.apple.page import BEGIN, END, PAGE, STORED, with_results
 
 BITS, TIMES = "Bits:", "Times:"
@@ -43,16 +43,29 @@ def test_enough_kernels_were_compared_and_nearly_all_are_equal(results: dict[str
     assert newer["equal"] == newer["compared"]
 
 
-def test_each_kernel_whose_bits_differ_is_explained(results: dict[str, Any], prose: str) -> None:
+def test_all_kernels_of_pytorch_s_files_were_compared_and_one_differs(
+    results: dict[str, Any],
+) -> None:
+    rows = [results["compare"][against] for against in (TORCH_25, TORCH_26)]
+    assert sum(row["compared"] for row in rows) == 355
+    assert [row["not_compared"] for row in rows] == [0, 0]
+    assert [len(row["different"]) for row in rows] == [0, 1]
+
+
+@pytest.mark.parametrize("against", [SOURCE, TORCH_25, TORCH_26])
+def test_each_kernel_whose_bits_differ_is_explained(
+    against: str, results: dict[str, Any], prose: str
+) -> None:
     explained = named(prose[prose.index(BITS) : prose.index(TIMES)])
-    assert set(results["compare"][SOURCE]["different"]) <= set(explained)
+    assert set(results["compare"][against]["different"]) <= set(explained)
 
 
+@pytest.mark.parametrize("against", [SOURCE, TORCH_25, TORCH_26])
 def test_each_kernel_whose_time_differs_is_of_a_kind_that_is_explained_or_said_not_to_be(
-    results: dict[str, Any], prose: str
+    against: str, results: dict[str, Any], prose: str
 ) -> None:
     explained = named(prose[prose.index(TIMES) :])
-    apart = results["compare"][SOURCE]["timed_apart"]
+    apart = results["compare"][against]["timed_apart"]
     assert apart
     assert [name for name in apart if not name.startswith(tuple(explained))] == []
 
