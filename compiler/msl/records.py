@@ -8,7 +8,8 @@ from typing import Any
 
 from .arguments import Argument, ArgumentBufferMember
 from .rewrite.function_constants import FunctionConstant
-from .rewrite.kernels import EntryPoint, Member, Parameter
+from .rewrite.kernels import EntryPoint, Parameter
+from .rewrite.members import Member
 
 
 def pack(description: dict[str, Any], payload: bytes) -> bytes:

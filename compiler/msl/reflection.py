@@ -12,7 +12,8 @@ from assay.hw.apple.facts.limits import limits
 from .arguments import Access, AddressSpace, Argument, ArgumentBufferMember, ArgumentKind
 from .entry import NO_INDEX
 from .errors import CompileError
-from .rewrite.kernels import EntryPoint, Member
+from .rewrite.kernels import EntryPoint
+from .rewrite.members import Member
 
 _MARKER = re.compile(rb"_Z15__assay_reflectI[A-Za-z_]*?J((?:Lm\d+E)+)EEvv")
 _SPACES: dict[int, AddressSpace] = {1: "device", 3: "threadgroup", 6: "constant"}

@@ -12,6 +12,7 @@ from ..source.lexer import TokenStream
 from ..source.scopes import Function, Scopes
 from .address_spaces import ATTRIBUTE, parameter_ranges
 from .kernel_templates import KernelTemplates
+from .members import SPACES, Member, declared_name, members_of, outside_attributes, resource_kind
 from .template_types import given_types
 
 POSITIONS = frozenset(
@@ -38,20 +39,8 @@ POSITIONS = frozenset(
         "grid_size",
     }
 )
-TEXTURE_TYPE = re.compile(r"(?:texture|depth)(?:1d|2d|3d|cube|_buffer)\w*")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_SPACES = ("device", "constant", "threadgroup")
-_NOT_TYPE = frozenset({"const", "volatile", "restrict", "__restrict", "*", "&", "thread", *_SPACES})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
-    """A member of an argument buffer as the source declares it; `id` is an expression."""
-
-    name: str
-    id: str
-    kind: str
-    space: str
+_NOT_TYPE = frozenset({"const", "volatile", "restrict", "__restrict", "*", "&", "thread", *SPACES})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,18 +106,6 @@ def find_entry_points(
             found[name] = entry
         stream.blank(start, end)
     return tuple(found.values())
-
-
-def resource_kind(words: Sequence[str]) -> str:
-    """What a type made of these words is: "texture", "sampler", "function_table" or ""."""
-    for word in words:
-        if TEXTURE_TYPE.fullmatch(word):
-            return "texture"
-        if word == "sampler":
-            return "sampler"
-        if word == "visible_function_table":
-            return "function_table"
-    return ""
 
 
 def _argument_table(given: dict[str, str], space: str, words: Sequence[str]) -> str:
@@ -288,7 +265,7 @@ class _Finder:
     ) -> EntryPoint:
         """The entry point, chosen among overloads or instantiated by its written parameters."""
         texts = self._stream.texts
-        plain = self._outside_attributes(paren + 1, self._stream.match[paren] - 1)
+        plain = outside_attributes(self._attributes, paren + 1, self._stream.match[paren] - 1)
         words = [ATTRIBUTE.get(texts[index], texts[index]) for index in plain]
         signature = " ".join(word for word in words if word != "thread")
         found = self.entry(name, function, arguments)
@@ -300,13 +277,13 @@ class _Finder:
         given = attributes.within(first, last)
         plain = [
             index
-            for index in self._outside_attributes(first, last)
+            for index in outside_attributes(attributes, first, last)
             if stream.texts[index] not in ("=",)
         ]
         words = [stream.texts[index] for index in plain]
         position = next((name for name in given if name in POSITIONS), "")
-        space = next((word for word in words if word in _SPACES), "")
-        name_at = self._name_at(plain)
+        space = next((word for word in words if word in SPACES), "")
+        name_at = declared_name(stream, plain)
         name = stream.texts[name_at] if name_at is not None else ""
         types = [
             i
@@ -329,62 +306,9 @@ class _Finder:
             index=given.get(place, ""),
             position=position,
             condition=given.get("function_constant", ""),
-            members=self._members(type_name),
+            members=members_of(stream, attributes, self._classes, type_name),
             is_reference="&" in words,
         )
-
-    def _outside_attributes(self, first: int, last: int) -> list[int]:
-        found: list[int] = []
-        index = first
-        while index <= last:
-            group = self._attributes.end_of_group(index)
-            if group is None:
-                found.append(index)
-                index += 1
-            else:
-                index = group + 1
-        return found
-
-    def _name_at(self, plain: Sequence[int]) -> int | None:
-        """Index of the declared name: the last identifier before array brackets, outside <>."""
-        stream = self._stream
-        depth = 0
-        name: int | None = None
-        for index in plain:
-            text = stream.texts[index]
-            depth += (text == "<") - (text == ">")
-            if text == "[":
-                break
-            if depth == 0 and stream.tokens[index].kind == "ident":
-                name = index
-        return name
-
-    def _members(self, type_name: str) -> tuple[Member, ...]:
-        """Members with `[[id(n)]]` of the struct or template of this name, if there is one."""
-        owner = self._classes.get(type_name.partition("<")[0].strip())
-        if owner is None:
-            return ()
-        found: list[Member] = []
-        for first, last in owner.statements:
-            given = self._attributes.within(first, last)
-            if "id" not in given:
-                continue
-            plain = self._outside_attributes(first, last - 1)
-            name_at = self._name_at(plain)
-            words = [self._stream.texts[index] for index in plain]
-            space = next((word for word in words if word in _SPACES), "")
-            if name_at is None:
-                continue
-            kind = "buffer" if "*" in words or "&" in words else resource_kind(words) or "constant"
-            found.append(
-                Member(
-                    name=self._stream.texts[name_at],
-                    id=given["id"],
-                    kind=kind,
-                    space=space,
-                )
-            )
-        return tuple(found)
 
 
 def remove_kernel_keywords(stream: TokenStream) -> None:
@@ -396,5 +320,5 @@ def remove_kernel_keywords(stream: TokenStream) -> None:
                 stream.blank(index, index)
         elif text == "coherent" and stream.texts[index + 1] == "(":
             stream.blank(index, stream.match[index + 1])
-        elif text == "coherent" and stream.texts[index + 1] in _SPACES:
+        elif text == "coherent" and stream.texts[index + 1] in SPACES:
             stream.blank(index, index)

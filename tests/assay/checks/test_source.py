@@ -408,6 +408,16 @@ def test_pointers_of_an_argument_buffer_lead_to_assumed_buffers() -> None:
     assert report.findings == () and report.problems == ()
 
 
+def test_pointers_without_ids_lead_to_assumed_buffers_too() -> None:
+    source = PRELUDE + (
+        "struct A { device float* x; device float* y; float by; };\n"
+        "kernel void k(constant A& a [[buffer(0)]], uint i [[thread_position_in_grid]])"
+        " { a.y[i] = a.x[i] * a.by; }"
+    )
+    report = check(source)
+    assert report.findings == () and report.problems == ()
+
+
 def test_several_setups_are_several_runs() -> None:
     report = check(
         SHIFT, inputs=setups("[[kernel.shift]]\nthreads = 3\n[[kernel.shift]]\nthreads = 5")

@@ -162,3 +162,36 @@ template [[host_name("k")]] kernel void of<half>(device Lists<half>&, uint);
         ("x", 0, 0, "buffer"),
         ("y", 2, 16, "buffer"),
     ]
+
+
+def test_members_without_ids_count_from_zero_as_the_host_encodes_them() -> None:
+    source = """
+struct Node { device Node* next; };
+struct Scene {
+  static constexpr constant int depth = 3;
+  constant float4* corners;
+  metal::texture2d<float, metal::access::read> image;
+  device Node& first;
+  float scale;
+};
+struct Plain { float scale; int count; };
+struct Both { device float* x; Plain plain; };
+struct Several { device float *x, *y; };
+kernel void k(constant Scene& scene, constant Plain& plain, device Node* nodes,
+              constant Both& both, constant Several& several, device float* y) {
+  y[0] = scene.corners[0].x * scene.scale + plain.scale + both.x[0] + several.y[0];
+  nodes[0].next = nodes[1].next;
+}
+"""
+    arguments = compile_library(PRELUDE + source).function("k").arguments
+    members = {
+        each.name: [(m.name, m.id, m.offset, m.kind) for m in each.members] for each in arguments
+    }
+    assert members["scene"] == [
+        ("corners", 0, 0, "buffer"),
+        ("image", 1, 8, "texture"),
+        ("first", 2, 16, "buffer"),
+        ("scale", 3, 24, "constant"),
+    ]
+    assert members["nodes"] == [("next", 0, 0, "buffer")]
+    assert members["plain"] == members["both"] == members["several"] == members["y"] == []
