@@ -14,7 +14,6 @@ def other_arguments(ours: Sequence[Argument], theirs: Sequence[Argument]) -> str
     """The first thing that is not the same, "" if all is.
 
     Names of types are spelled as the source has them, or as the compiler does, and not compared.
-    Nor are members of structs without `[[id(n)]]`, which Apple's compiler numbers itself.
     """
     if len(ours) != len(theirs):
         return f"{len(ours)} arguments, and {len(theirs)}"
@@ -23,7 +22,7 @@ def other_arguments(ours: Sequence[Argument], theirs: Sequence[Argument]) -> str
             left, right = getattr(one, what), getattr(other, what)
             if left != right:
                 return f"argument '{one.name}': {what} {left}, and {right}"
-        if one.members and places(one) != places(other):
+        if places(one) != places(other):
             return f"argument '{one.name}': members {places(one)}, and {places(other)}"
     return ""
 
