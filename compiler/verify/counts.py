@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from assay.sim.simt.ir.cfg import Loop
+from assay.sim.simt.ir.cfg import Cfg, Loop
+from assay.sim.simt.ir.nodes import Block
 
 from .terms import Term
 
@@ -80,3 +81,17 @@ def without_inner(counts: Counts, loop: Loop) -> dict[Loop, Count]:
     """Iterations less those of loops inside of one, which begin anew in each of its iterations."""
     inner = {each for each in counts if each is not loop and each.header in loop.blocks}
     return {each: count for each, count in counts.items() if each not in inner}
+
+
+def loops_behind(cfg: Cfg) -> dict[Block, frozenset[Loop]]:
+    """For each block the loops whose headers lead to it, but for ways back to a loop's header.
+
+    Nothing that a thread does in a block depends on iterations of others, but for those of loops
+    that are left when an iteration around them ends.
+    """
+    own = {loop.header: frozenset({loop}) for loop in cfg.loops}
+    found: dict[Block, frozenset[Loop]] = {}
+    for block in cfg.order:
+        forward = [found[each] for each in block.predecessors if each in found]
+        found[block] = own.get(block, frozenset()).union(*forward)
+    return found

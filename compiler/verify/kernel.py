@@ -28,6 +28,7 @@ from assay.sim.simt.ir.operations.synchronisation import SIMDGROUP_BARRIER, THRE
 from assay.sim.simt.run.program import Program
 
 from .contents import Contents
+from .counts import loops_behind
 from .loops import Rule
 from .memory.pointers import Pointers, buffers_behind, follow_pointers
 
@@ -51,6 +52,8 @@ class Kernel:
         words: byte offsets and widths of integers that are read at known places of arguments, by
             the number of the parameter.
         contents: what is assumed of the numbers in buffers.
+        behind: for each block, the loops that a thread may have been in on its way there, in the
+            same iterations of the loops around both, and those around it.
     """
 
     name: str
@@ -65,6 +68,10 @@ class Kernel:
     is_ragged: bool = False
     words: Mapping[int, frozenset[tuple[int, int]]] = field(default_factory=dict)
     contents: Contents = field(default_factory=Contents)
+    behind: Mapping[Block, frozenset[Loop]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.behind = loops_behind(self.cfg)
 
     @property
     def barriers(self) -> list[Block]:

@@ -58,6 +58,11 @@ class Term:
         known = self.least is not None and self.most is not None
         return known and least <= self.least and self.most <= most  # type: ignore[operator]
 
+    def lies_outside(self, least: int, most: int) -> bool:
+        """Whether nothing that it can be is within bounds."""
+        is_less = self.most is not None and self.most < least
+        return is_less or (self.least is not None and self.least > most)
+
 
 def constant(number: int) -> Term:
     """A number."""
@@ -77,6 +82,8 @@ def unsigned(term: Term, width: int) -> Term:
         return term
     if term.constant is not None:
         return constant(term.constant % size)
+    if term.lies_in(-size, -1):  # one wrap, always
+        return add(term, constant(size))
     if term.lies_in(-size, size - 1):  # one wrap at most
         return Term(choose(term.value < 0, term.value + size, term.value), 0, size - 1, term.zeros)
     return Term(term.value % size, 0, size - 1, term.zeros)

@@ -21,6 +21,7 @@ from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD
 from .conditions import both, differ, negation, one_of
 from .counts import Count, Counts, without_inner
 from .facts import Facts
+from .iterations import Iterations, Key
 from .kernel import Kernel, is_read_only
 from .loops import Induction, Orbit, Rule, Settled, is_falling, of_orbit, rule_of, sources
 from .meanings import (
@@ -51,8 +52,6 @@ from .terms import (
     small,
 )
 
-_Key = frozenset[tuple[Loop, Count]]
-
 
 class Values:
     """What instructions of a kernel give in one thread.
@@ -76,34 +75,11 @@ class Values:
         self.facts = facts
         self.ranges = ranges
         self._known: dict[Any, Any] = {}
-        self._counts: dict[tuple[Block, _Key], dict[Loop, Count]] = {}
-
-    # -- iterations -------------------------------------------------------------------------------
+        self._iterations = Iterations(kernel, thread.name, facts)
 
     def counts_at(self, block: Block, counts: Counts) -> dict[Loop, Count]:
-        """Iterations of the loops around a block, beside those that are given.
-
-        Of a loop that was left, it is the last one, and of one that threads go through each for
-        itself any.
-        """
-        key = (block, frozenset(counts.items()))
-        if key not in self._counts:
-            self._counts[key] = self._counts_at(block, counts)
-        return dict(self._counts[key])
-
-    def _counts_at(self, block: Block, counts: Counts) -> dict[Loop, Count]:
-        known = dict(counts)
-        outer: list[str] = []
-        for loop in self.kernel.around(block):
-            if loop not in known:
-                whose = "" if loop in self.kernel.shared else f".{self.thread.name}"
-                place = self.kernel.cfg.index[loop.header]
-                known[loop] = Count(f"last.{place}{whose}({','.join(outer)})")
-            count = known[loop]
-            if count.symbol:
-                self.facts.state_all(count.free, count.facts)
-            outer.append(f"{count.symbol}+{count.offset}")
-        return known
+        """Iterations of the loops around a block, beside those that are given."""
+        return self._iterations.at(block, counts)
 
     # -- values -----------------------------------------------------------------------------------
 
@@ -112,8 +88,8 @@ class Values:
         if isinstance(value, Constant):
             return bool(value.number) if value.number is not None else self._one_bit(value, counts)
         assert isinstance(value, Instruction) and value.block is not None
-        known = self.counts_at(value.block, counts)
-        return self._kept("condition", value, known, lambda: self._condition(value, known))
+        known, key = self._iterations.deciding(value.block, counts)
+        return self._kept("condition", value, key, lambda: self._condition(value, known))
 
     def _condition(self, value: Instruction, counts: Counts) -> Expression:
         operands = value.operands
@@ -152,7 +128,8 @@ class Values:
         if reading == "congruent":
             return term
         least, most = bounds_of(width, reading)
-        if term.lies_in(least, most) or not isinstance(value, Instruction):
+        is_plain = term.lies_in(least, most) or term.lies_outside(least, most)
+        if is_plain or not isinstance(value, Instruction):
             return read(term, width, reading)
         if self.ranges.holds(value, reading, is_compared=is_compared):
             return clamped(term, least, most)
@@ -165,13 +142,13 @@ class Values:
                 return self._symbol(value, {})
             return small(constant(value.number), bits(value.type))
         assert isinstance(value, Instruction) and value.block is not None, value
-        known = self.counts_at(value.block, counts)
-        found: Term = self._kept("term", value, known, lambda: self._term(value, known))
+        known, key = self._iterations.deciding(value.block, counts)
+        found: Term = self._kept("term", value, key, lambda: self._term(value, known))
         return found
 
-    def _kept(self, what: str, of: Value | Block, counts: Counts, build: Callable[[], Any]) -> Any:
+    def _kept(self, what: str, of: Value | Block, counts: Key, build: Callable[[], Any]) -> Any:
         """What was built before, or is built now."""
-        return self.ranges.kept(self._known, (what, of, frozenset(counts.items())), build)
+        return self.ranges.kept(self._known, (what, of, counts), build)
 
     def _term(self, value: Instruction, counts: Counts) -> Term:
         if value.operation is PHI:
@@ -398,9 +375,9 @@ class Values:
 
         `before` says that those of the iteration before the block's are asked as well.
         """
-        known = self.counts_at(block, counts)
+        known, key = self._iterations.deciding(block, counts)
         what = "path" if before else "path in iteration"
-        return self._kept(what, block, known, lambda: self._path(block, known, before))
+        return self._kept(what, block, key, lambda: self._path(block, known, before))
 
     def _path(self, block: Block, counts: Counts, before: bool) -> Expression:
         above = self.kernel.cfg.dominator[block]

@@ -10,7 +10,7 @@ import pytest
 import z3
 
 from assay.compiler.verify.meanings import MEANINGS, compare, read, reading_of_comparison
-from assay.compiler.verify.terms import Term, ranged
+from assay.compiler.verify.terms import Term, constant, ranged, subtract, unsigned
 from assay.sim.simt.ir.operations import conversions, integers
 from assay.sim.simt.ir.operations.integers import ICMP
 from assay.sim.simt.ir.operations.operation import OfOperands, Operation, Types
@@ -41,7 +41,9 @@ def congruent(chance: random.Random, number: int, width: int, name: str) -> tupl
         few = sorted({number, *operands(chance, width, 3)})
         term = replace(ranged(symbol, few[0], few[-1]), numbers=tuple(few))
         return term, (symbol, z3.IntVal(number))
-    least, most = (0, (1 << width) - 1) if turns == 0 else (-(8 << width), 8 << width)
+    least, most = turns, turns + (1 << width) - 1
+    if turns > 0 or (turns < 0 and chance.random() < 0.5):
+        least, most = -(8 << width), 8 << width
     return ranged(symbol, least, most), (symbol, z3.IntVal(number + turns))
 
 
@@ -106,3 +108,11 @@ def test_a_shift_by_few_counts_is_each_of_them(least: int) -> None:
         assert int(str(value_of(found.value, pairs))) == 77 << by
     beyond = ranged(count, 28, 32)
     assert MEANINGS[integers.SHL].build(32, (terms[0], beyond)) is None
+
+
+def test_what_always_wraps_once_is_read_without_a_choice() -> None:
+    term = subtract(constant(-7), ranged(z3.Int("x"), 0, 9))
+    assert term.lies_outside(0, 255)
+    found = unsigned(term, 8)
+    assert (found.least, found.most) == (240, 249)
+    assert int(str(value_of(found.value, [(z3.Int("x"), z3.IntVal(2))]))) == -9 % 256
