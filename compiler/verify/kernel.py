@@ -52,6 +52,7 @@ class Kernel:
         words: byte offsets and widths of integers that are read at known places of arguments, by
             the number of the parameter.
         contents: what is assumed of the numbers in buffers.
+        stored: what all that is read of arrays of the threadgroup surely lies between.
         behind: for each block, the loops that a thread may have been in on its way there, in the
             same iterations of the loops around both, and those around it.
     """
@@ -68,6 +69,7 @@ class Kernel:
     is_ragged: bool = False
     words: Mapping[int, frozenset[tuple[int, int]]] = field(default_factory=dict)
     contents: Contents = field(default_factory=Contents)
+    stored: Mapping[Root, tuple[int, int]] = field(default_factory=dict)
     behind: Mapping[Block, frozenset[Loop]] = field(init=False)
 
     def __post_init__(self) -> None:

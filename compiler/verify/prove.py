@@ -21,6 +21,7 @@ from .initial import initialised
 from .kernel import Kernel, Size, prepared
 from .lanes import Strict
 from .memory.pointers import Pointers
+from .memory.stored import stored_in
 from .ranges import Lemmas
 from .solver import OutOfTime, time_limit
 from .study import Assumed, Effort, Study
@@ -115,10 +116,35 @@ def prove(
         is_meant=launch.lanes,
     )
 
-    def ask(prove: _Prove) -> Answer:
+    def ask(prove: _Prove, kernel: Kernel = kernel) -> Answer:
         if offers:
             return _offered(kernel, launch, prove, effort)
         return prove(kernel, launch, effort, Lemmas())
+
+    def within_bounds() -> Answer:
+        answer = ask(_bounds)
+        if answer.verdict == "proved":
+            return answer
+        stored = stored_in(kernel, Study(kernel, assumed, alone=True, effort=effort).a)
+        if not stored or not reads_what_was_stored():
+            return answer
+        known = ask(_bounds, replace(kernel, stored=stored))
+        return known if known.verdict == "proved" else answer
+
+    def reads_what_was_stored() -> bool:
+        """Whether all that is read of threadgroup memory was written before, without a race."""
+        answers = [each for each in found if each.about in TOGETHER[0]]
+        if len(answers) < len(TOGETHER[0]) or (effort.only, effort.each) != (None, None):
+            everything = replace(effort, only=None, each=None, is_for_proofs=True)
+            answers = prove(
+                program,
+                launch,
+                TOGETHER[0],
+                seconds=seconds,
+                effort=everything,
+                optimised=optimised,
+            )
+        return len(answers) == len(TOGETHER[0]) and all(x.verdict == "proved" for x in answers)
 
     def study(name: str) -> Study:
         return Study(kernel, assumed, effort=effort.of(name), lemmas=lemmas)
@@ -145,7 +171,7 @@ def prove(
         raced = within(races.BUFFERS, lambda: strict.buffers(ask(_buffer_races)))
         found.append(_resting(raced, uniform))
     if bounds.ABOUT in about:
-        found.append(within(bounds.ABOUT, lambda: ask(_bounds)))
+        found.append(within(bounds.ABOUT, within_bounds))
     return [each for each in found if each.about in about]
 
 

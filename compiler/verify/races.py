@@ -42,6 +42,7 @@ from .memory.tallies import tallied
 from .study import Study
 from .terms import Expression
 from .values import Values
+from .walks.skipped import skipped
 
 THREADGROUP = "threadgroup races"
 BUFFERS = "buffer races"
@@ -64,7 +65,7 @@ def threadgroup_races(study: Study) -> Answer:
     kernel = study.kernel
     found = _Search(study, lambda root: isinstance(root, THREADGROUP_ROOTS))
     found.obstacles += unknown_arrays(kernel)
-    found.run(intervals(kernel, MEM_THREADGROUP))
+    found.run(intervals(kernel, MEM_THREADGROUP), MEM_THREADGROUP)
     return answer(THREADGROUP, found.cases, found.examples, found.obstacles)
 
 
@@ -92,7 +93,7 @@ def buffer_races(within: Study, between: Study) -> Answer:
 def races_within(study: Study) -> Answer:
     """Whether two threads of one threadgroup race for a buffer."""
     found = _Search(study, lambda root: isinstance(root, BufferRoot))
-    found.run(intervals(study.kernel, MEM_DEVICE))
+    found.run(intervals(study.kernel, MEM_DEVICE), MEM_DEVICE)
     return answer(BUFFERS, found.cases, found.examples, found.obstacles)
 
 
@@ -113,15 +114,15 @@ class _Search:
         """Questions that were asked."""
         return self.study.cases - self._before
 
-    def run(self, intervals: Iterable[Interval]) -> None:
-        """Look through intervals, until there are examples enough."""
+    def run(self, intervals: Iterable[Interval], flag: int = 0) -> None:
+        """Look through intervals between barriers with a flag, until there are examples enough."""
         for interval in intervals:
             for one, other in self._pairs(interval):
                 if self.study.effort.is_enough(self.examples, self.obstacles):
                     return
                 places = frozenset((one.access, other.access))
                 if places not in self._seen:
-                    found = _race(self.study, self.copies, interval, one, other)
+                    found = _race(self.study, self.copies, interval, one, other, flag)
                     self._note(places, found)
 
     def _note(
@@ -215,7 +216,7 @@ def _same_memory(one: Instruction, other: Instruction) -> bool:
 
 
 def _race(
-    study: Study, copies: Copies, interval: Interval, one: Visit, other: Visit
+    study: Study, copies: Copies, interval: Interval, one: Visit, other: Visit, flag: int
 ) -> list[Counterexample] | Obstacle | None:
     """How two accesses meet; None if they cannot."""
     a, b = study.a, study.b
@@ -249,6 +250,8 @@ def _race(
     if model.answer != "no":
         # Most pairs need no more than where they are.
         further = _more(a, (one.access, here), b, (other.access, there))
+        further += skipped(a, interval, one.state, flag)
+        further += skipped(b, interval, other.state, flag)
         formulas += further
         model = study.ask(formulas, may_be_one=may_be_one) if further else model
     if model.answer == "no" or (

@@ -21,7 +21,6 @@ from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD
 from .conditions import both, differ, negation, one_of
 from .counts import Count, Counts, without_inner
 from .facts import Facts
-from .iterations import Iterations, Key
 from .kernel import Kernel, is_read_only
 from .loops import Induction, Orbit, Rule, Settled, is_falling, of_orbit, rule_of, sources
 from .meanings import (
@@ -51,6 +50,7 @@ from .terms import (
     remainder,
     small,
 )
+from .walks.iterations import Iterations, Key
 
 
 class Values:
@@ -192,7 +192,7 @@ class Values:
         if not isinstance(load, Instruction) or load.operation is not LOAD:
             return self._symbol(value, counts)
         if not is_read_only(load.root, self.kernel.written):
-            return self._symbol(value, counts)
+            return self._symbol(value, counts, self._stored(value))
         size = max(bits(load.element) // 8, 1)
         inside = constant(start_of(load.root) + value.index * size)
         at = add(self.read(load.operands[0], counts, "signed"), inside)
@@ -228,12 +228,34 @@ class Values:
         self.facts.state_all(symbol, bounds(term))
         return term
 
+    def _stored(self, value: Value) -> tuple[int, int] | None:
+        """Between which numbers what is read of threadgroup memory lies, if that is known."""
+        is_read = isinstance(value, Instruction) and value.operation is LOAD
+        return self.kernel.stored.get(value.root) if is_read else None  # type: ignore[attr-defined]
+
+    def _first_or_stored(
+        self, phi: Instruction, loop: Loop, counts: Counts
+    ) -> tuple[int, int] | None:
+        """The same of a variable that such a number is put into in each iteration."""
+        if sum(each not in loop.blocks for each in loop.header.predecessors) != 1:
+            return None
+        start, again = sources(phi, loop)
+        stored = self._stored(again)
+        if stored is None:
+            return None
+        first = self.read(start, _without(counts, loop), "unsigned")
+        if first.least is None or first.most is None:
+            return None
+        return min(first.least, stored[0]), max(first.most, stored[1])
+
     # -- what is not known ------------------------------------------------------------------------
 
-    def _symbol(self, value: Value, counts: Counts) -> Term:
-        """Any value of the type; the same for all threads that surely have the same."""
+    def _symbol(self, value: Value, counts: Counts, between: tuple[int, int] | None = None) -> Term:
+        """Any value of the type, or between two; the same for all threads that surely have the
+        same.
+        """
         symbol = self._free(value, counts)
-        term = ranged(symbol, 0, (1 << bits(value.type)) - 1)
+        term = ranged(symbol, *(between or (0, (1 << bits(value.type)) - 1)))
         self.facts.state_all(symbol, bounds(term))
         return term
 
@@ -293,7 +315,7 @@ class Values:
         if isinstance(rule, Settled):
             first = self.term(rule.start, _without(counts, loop))
             return either(count.term.value == 0, first, self.term(rule.after, counts))
-        return self._symbol(phi, counts)
+        return self._symbol(phi, counts, self._first_or_stored(phi, loop, counts))
 
     def rule(self, phi: Instruction, loop: Loop) -> Rule | None:
         """How a variable of a loop goes on; None if that is not known."""

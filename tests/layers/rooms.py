@@ -81,6 +81,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
             "compiler.verify.initial",
             "compiler.verify.memory",
             "compiler.verify.rings",
+            "compiler.verify.walks",
         ),
         ("compiler.foundry.errors", "compiler.foundry.numbers", "compiler.foundry.lines"),
         ("compiler.foundry.structs",),

@@ -96,7 +96,8 @@ def cache_write(
     `q`, `k` and `v` are [tokens, heads, head_size]; `positions` and `sequences` [tokens];
     `cosines` and `sines` [positions, pairs], whose first 2 * pairs numbers of a head turn. Gives
     `keys`, `values` and `turned`, the turned q. Two tokens of one sequence at one position would
-    race for its place, and positions are less than the capacity of a sequence, or of its blocks.
+    race for its place, as would two in one block of two sequences, and positions are less than the
+    capacity of a sequence, or of its blocks.
     """
     scalar = scalar_of(element)
 

@@ -15,6 +15,7 @@ from ..kernels import Declared, GridOf, Standalone, tensor
 from ..structs.types import Scalar
 
 _ASSUMED: Final = re.compile(r"// assay: assume\(.*")
+_PART: Final = re.compile(r"^#if (\w+)\n.*?(?=^#e)", re.MULTILINE | re.DOTALL)
 FOLDER: Final = Path(__file__).parent
 Ready = tuple[Declared, GridOf]
 """A kernel, and the grid that belongs to it."""
@@ -77,16 +78,29 @@ def scalar_of(element: Any) -> Scalar:
 def text_of(file: str, element: Scalar, *, defines: str = "") -> str:
     """A file of the library, whose numbers are `T`; `defines` are lines in front of it.
 
-    What its comments assume may use the names of numbers that are defined.
+    What its comments assume may use the names of numbers that are defined, and is left out where
+    `#if` leaves it out.
     """
     own = (FOLDER / f"{file}.metal").read_text(encoding="utf-8")
+    own = _PART.sub(lambda found: _without_assumed(found, defines), own)
     own = _ASSUMED.sub(lambda found: _with_numbers(found[0], defines), own)
     return f'using T = {element.name};\n{defines}#line 1 "{file}.metal"\n{own}'
 
 
+def _without_assumed(part: re.Match[str], defines: str) -> str:
+    """A part of a file behind `#if NAME`; without what it assumes, if the name is defined as 0."""
+    is_left_out = _numbers_of(defines).get(part[1]) == "0"
+    return _ASSUMED.sub("//", part[0]) if is_left_out else part[0]
+
+
+def _numbers_of(defines: str) -> dict[str, str]:
+    """Names that are defined as numbers."""
+    return dict(re.findall(r"^#define (\w+) (\d+)$", defines, re.MULTILINE))
+
+
 def _with_numbers(text: str, defines: str) -> str:
     """A text with numbers in the place of names that are defined as such."""
-    numbers = dict(re.findall(r"^#define (\w+) (\d+)$", defines, re.MULTILINE))
+    numbers = _numbers_of(defines)
     return re.sub(r"\b[A-Z_]+\b", lambda found: numbers.get(found[0], found[0]), text)
 
 

@@ -3,10 +3,12 @@
 // A simdgroup for 32 numbers of a head of a token: q turns by its position into `turned`, k turns
 // and goes into the cache, v goes there as it is. Pairs are halves apart ("neox"), or neighbours.
 // No two tokens may have one place of one sequence, nor may it be beyond the sequence's.
+// No two places of a table may name one block.
 // assay: assume(32 * groups.x < HEAD + 32)
 // assay: assume(groups.y <= params.heads + 2 * params.cache.kv_heads)
 // assay: assume(distinct(sequences, positions))
 // assay: assume(0 <= positions[*] and (IS_PAGED == 1 or positions[*] < params.cache.capacity))
+// assay: assume(IS_PAGED == 0 or positions[*] < params.cache.columns * params.cache.capacity)
 kernel void cache_write(const device T* q [[buffer(0)]], const device T* k [[buffer(1)]],
                         const device T* v [[buffer(2)]],
                         const device int* positions [[buffer(3)]],
@@ -16,6 +18,7 @@ kernel void cache_write(const device T* q [[buffer(0)]], const device T* k [[buf
                         device uchar* values [[buffer(8)]], device T* turned [[buffer(9)]],
                         constant WriteParams* params [[buffer(10)]],
 #if IS_PAGED
+                        // assay: assume(distinct(blocks))
                         const device uint* blocks [[buffer(11)]],
 #endif
                         uint3 gid [[threadgroup_position_in_grid]],

@@ -26,7 +26,7 @@ from ..memory.polynomials import Polynomial, polynomial
 from ..solver import Model, solve
 from ..study import Study
 from ..terms import Expression
-from .execution import NotKnown
+from ..walks.execution import NotKnown
 from .tables import Flags, Numbers, Table, conjuncts, threads_numbers
 from .writers import Place, Writer
 

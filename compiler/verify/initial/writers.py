@@ -20,9 +20,9 @@ from ..intervals import MEM_THREADGROUP
 from ..study import Study
 from ..terms import Expression
 from ..values import Values
+from ..walks.execution import Execution, NotKnown
 from .digits import Digit, backwards, digits_of, flattened
 from .evaluate import Numbers, Unknown, evaluate
-from .execution import Execution, NotKnown
 from .tables import threads_numbers
 
 _TURNS: Final = (1, 64, 16, 6)  # iterations that are looked at, by how many loops there are

@@ -15,7 +15,6 @@ from assay.sim.simt.ir.operations.memory import LOAD, STORE
 from ..accesses import address, length
 from ..conditions import both, negation, one_of
 from ..counts import Count, Counts
-from ..initial.execution import NotKnown
 from ..initial.search import Search
 from ..initial.writers import Place, Writer
 from ..intervals import MEM_THREADGROUP, Interval, intervals
@@ -23,6 +22,7 @@ from ..races import Visit, place
 from ..study import Study
 from ..terms import Expression
 from ..values import Values
+from ..walks.execution import NotKnown
 
 
 @dataclass(frozen=True, slots=True)

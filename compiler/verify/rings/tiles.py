@@ -21,7 +21,6 @@ from ..answers import Obstacle
 from ..conditions import both, negation, one_of
 from ..copies import copies_of
 from ..counts import Count, Counts
-from ..initial.execution import Execution, NotKnown
 from ..initial.search import Search
 from ..initial.writers import Place, Writer
 from ..intervals import MEM_THREADGROUP, Interval, intervals
@@ -30,6 +29,7 @@ from ..races import Visit, place, unknown_arrays
 from ..study import Study
 from ..terms import Expression
 from ..values import Values
+from ..walks.execution import Execution, NotKnown
 from .equal import same_thread, substituted
 from .origins import first_tile
 from .rotation import Ring

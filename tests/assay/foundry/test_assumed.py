@@ -48,6 +48,9 @@ _WRITTEN = {
     "cosines": np.zeros((128, 32), np.float32),
     "sines": np.zeros((128, 32), np.float32),
 }
+_TABLE = np.array([[5, 0, 1], [3, 2, 4]], np.uint32)
+_PAGES = np.zeros(cache_shape(_Q8, 6, 64, 2, 64), np.uint8)
+_PAGED = {**_WRITTEN, "keys": _PAGES, "values": _PAGES, "blocks": _TABLE}
 _WORDS = format_of("fp4_128")
 _MATRIX = _WORDS.pack(np.zeros((100, 256), np.float32))
 _FACTORS = {
@@ -69,6 +72,7 @@ _RECENT = {"x": np.zeros((3, 9), np.float32), "recent": np.zeros((3, 5), np.uint
         (rope(), _PLACES),
         (cache_write(64, _F16), _WRITTEN),
         (cache_write(64, _Q8), {**_WRITTEN, "keys": _BLOCKS, "values": _BLOCKS}),
+        (cache_write(64, _Q8, is_paged=True), _PAGED),
         (penalise(), _RECENT),
         (gemm(_WORDS, 100, half, pipeline=MARLIN["async_deep"]), _FACTORS),
         (gemm(_WORDS, 100, half, pipeline=MARLIN["async_packed"]), _FACTORS),
@@ -82,6 +86,7 @@ _RECENT = {"x": np.zeros((3, 9), np.float32), "recent": np.zeros((3, 5), np.uint
         "rope",
         "cache_write",
         "cache_write of blocks",
+        "cache_write by a table of blocks",
         "penalise",
         "gemm with copies",
         "gemm with packed weights",
@@ -112,5 +117,5 @@ def _holds(text: str, known: Mapping[str, Any]) -> bool:
 
 
 def _distinct(*arrays: Any) -> bool:
-    rows = list(zip(*(each.tolist() for each in arrays), strict=True))
+    rows = list(zip(*(each.ravel().tolist() for each in arrays), strict=True))
     return len(set(rows)) == len(rows)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from assay.compiler.msl import compile_library
 from assay.compiler.verify.counts import Count
 from assay.compiler.verify.facts import Facts
-from assay.compiler.verify.iterations import Iterations
 from assay.compiler.verify.kernel import Kernel, prepared
+from assay.compiler.verify.walks.iterations import Iterations
 
 SOURCE = """\
 #include <metal_stdlib>

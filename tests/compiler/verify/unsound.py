@@ -23,10 +23,11 @@ from assay.compiler.verify import (
     study,
     values,
 )
-from assay.compiler.verify.initial import execution, writers
+from assay.compiler.verify.initial import writers
 from assay.compiler.verify.loops import Induction
 from assay.compiler.verify.memory import delinearise
 from assay.compiler.verify.values import Values
+from assay.compiler.verify.walks import execution
 
 Patch = tuple[Any, str, Any]
 

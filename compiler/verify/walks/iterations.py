@@ -5,9 +5,9 @@ from __future__ import annotations
 from assay.sim.simt.ir.cfg import Loop
 from assay.sim.simt.ir.nodes import Block
 
-from .counts import Count, Counts
-from .facts import Facts
-from .kernel import Kernel
+from ..counts import Count, Counts
+from ..facts import Facts
+from ..kernel import Kernel
 
 Key = frozenset[tuple[Loop, Count]]
 
