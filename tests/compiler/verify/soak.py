@@ -20,6 +20,7 @@ from typing import Any
 from assay.sim.native.disk_cache import digest
 
 from . import copy_kernels
+from .handed_kernels import handed
 from .judge import (
     LONG,
     QUICK,
@@ -43,6 +44,7 @@ GENERATORS: dict[str, Callable[[int], RandomKernel]] = {
     "sharp": sharp,
     "ragged": ragged,
     "strict": strict,
+    "handed": handed,
 }
 ABOUT = ("barriers", "threadgroup races", "initialised", "buffer races", "bounds")
 _OBJECTS = 50_000  # after so many new ones, those that nobody needs are looked for
@@ -65,6 +67,7 @@ _SHARES = {
     "sharp": 1,
     "ragged": 1,
     "strict": 1,
+    "handed": 1,
     _COPIES: 1,
 }  # blocks of each generator in a round
 

@@ -33,6 +33,7 @@ SMALL = {
     "sharp": range(4),
     "ragged": range(2),
     "strict": range(4),
+    "handed": range(4),
 }
 MANY = {
     "wide": range(150),
@@ -41,6 +42,7 @@ MANY = {
     "sharp": range(150),
     "ragged": range(100),
     "strict": range(100),
+    "handed": range(100),
 }
 CAUGHT = {
     "barriers order all memory, whatever their flags": ("written", 0),
