@@ -62,6 +62,7 @@ CAUGHT = {
     "lanes find the same across": ("sharp", 253),
     "accesses are of one byte, in races": ("wide", 122),
     "lanes keep lock step in any model": ("strict", 13),
+    "barriers before others end what is behind these": ("handed", 0),
 }
 """Provers that are wrong on purpose, and the first kernel by which that is seen."""
 SOME = ("atomics meet nothing", "simdgroups keep lock step with each other")

@@ -27,7 +27,7 @@ from assay.compiler.verify.initial import writers
 from assay.compiler.verify.loops import Induction
 from assay.compiler.verify.memory import delinearise
 from assay.compiler.verify.values import Values
-from assay.compiler.verify.walks import execution
+from assay.compiler.verify.walks import execution, skipped
 
 Patch = tuple[Any, str, Any]
 
@@ -194,6 +194,14 @@ def _copies_begin_once() -> list[Patch]:
     return [(copies.Copies, "again", lambda self, access: None)]
 
 
+def _barriers_before() -> list[Patch]:
+    def behind(values: Any, interval: Any, loop: Any, flag: int) -> Iterator[Any]:
+        cfg, ends = values.kernel.cfg, intervals.separates(flag)
+        return (block for block in cfg.order if cfg.innermost[block] is loop and ends(block))
+
+    return [(skipped, "_behind", behind)]
+
+
 UNSOUND: dict[str, Callable[[], list[Patch]]] = {
     "barriers order all memory, whatever their flags": _all_memory,
     "simdgroups keep lock step with each other": _lock_step,
@@ -216,6 +224,7 @@ UNSOUND: dict[str, Callable[[], list[Patch]]] = {
     "lanes keep lock step in any model": _always_lock_step,
     "copies end at once": _copies_at_once,
     "copies begin once": _copies_begin_once,
+    "barriers before others end what is behind these": _barriers_before,
 }
 
 
