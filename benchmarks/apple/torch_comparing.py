@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import functools
 import zlib
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +19,7 @@ from assay.compiler.msl import CompileOptions, KernelLibrary, compile_library
 from . import torch_functions
 from .compare import compared
 from .comparing import TORCH, Row, opened
-from .workers import done, kept, stored
-
-_SECONDS_OF_ONE = 300.0
+from .torch_work import add_options, known_of, told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,37 +39,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--torch", type=Path, required=True, help="the library")
     parser.add_argument("--headers", type=Path, required=True, help="the wheel's torch/include")
     parser.add_argument("--per-function", type=int, default=6, help="kernels of each function")
-    parser.add_argument("--into", type=Path, required=True, help="lines of results, kept")
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="for this run")
+    add_options(parser)
     options = parser.parse_args(arguments)
-    known = {row.kernel for row in stored(options.into, Row)}
+    known = known_of(options.into, TORCH)
     left = [
         TorchTask(headers=options.headers, library=options.torch, function=name, kernel=kernel)
         for name in options.functions or torch_functions.FUNCTIONS
         for kernel in _some(name, options.torch, options.per_function)
         if kernel not in known
     ]
-    rows = done(
-        left,
-        _row,
-        _refused,
-        workers=options.workers,
-        limit=_SECONDS_OF_ONE,
-        seconds=options.seconds,
-    )
-    for row in kept(rows, options.into):
-        if row.different or row.problem:
-            print(f"{row.kernel}: {row.problem or f'{row.different} bytes differ'}", flush=True)
-    found = stored(options.into, Row)
-    counts = Counter(
-        "not compared" if r.problem else "differ" if r.different else "equal" for r in found
-    )
-    print(
-        f"{TORCH}: {counts['equal']} equal to the bit, {counts['differ']} differ, "
-        f"{counts['not compared']} not compared"
-    )
-    return int(counts["differ"] > 0)
+    return int(told(options, TORCH, left, _row, _refused) > 0)
 
 
 def _some(function: str, library: Path, count: int) -> list[str]:

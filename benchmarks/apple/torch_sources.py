@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import functools
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +22,8 @@ from .arguments_alike import other_arguments
 from .compare import Comparison, compared
 from .comparing import CHIP, TORCH_25, TORCH_26, Row, opened
 from .torch_launches import launches_of
-from .workers import done, kept, stored
+from .torch_work import add_options, known_of, told
 
-_SECONDS_OF_ONE = 300.0
 # The two libraries are of the two newest languages of that time, by AIR's versions.
 _AGAINST = {(2, 5): TORCH_25, (2, 6): TORCH_26}
 
@@ -46,9 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("files", nargs="*", help="files in the folder; all by default")
     parser.add_argument("--torch-sources", type=Path, required=True, help="the folder")
     parser.add_argument("--metallib", type=Path, required=True, help="the library")
-    parser.add_argument("--into", type=Path, required=True, help="lines of results, kept")
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="for this run")
+    add_options(parser)
     options = parser.parse_args(arguments)
     sources, library = options.torch_sources, options.metallib
     files = options.files or sorted(each.name for each in sources.glob("*.metal"))
@@ -56,27 +52,10 @@ def main(arguments: Sequence[str]) -> int:
     if alone and not options.files:
         print("on one side alone: " + ", ".join(alone), file=sys.stderr)
     against = _against(library)
-    known = {row.kernel for row in stored(options.into, Row) if row.against == against}
-    rows = done(
-        [task for task in every if task.kernel not in known],
-        _row,
-        _refused,
-        workers=options.workers,
-        limit=_SECONDS_OF_ONE,
-        seconds=options.seconds,
-    )
-    for row in kept(rows, options.into):
-        if row.different or row.problem:
-            print(f"{row.kernel}: {row.problem or f'{row.different} bytes differ'}", flush=True)
-    found = [row for row in stored(options.into, Row) if row.against == against]
-    counts = Counter(
-        "not compared" if r.problem else "differ" if r.different else "equal" for r in found
-    )
-    print(
-        f"{against}: {counts['equal']} equal to the bit, {counts['differ']} differ, "
-        f"{counts['not compared']} not compared"
-    )
-    return int(bool(alone and not options.files) or counts["differ"] > 0)
+    known = known_of(options.into, against)
+    left = [task for task in every if task.kernel not in known]
+    differ = told(options, against, left, _row, _refused)
+    return int(bool(alone and not options.files) or differ > 0)
 
 
 def _tasks(

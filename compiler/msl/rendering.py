@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
-from assay.sim.native.work_folder import work_folder
-
 from .errors import CompileError, merged
-from .front import clang, diagnostics, precompiled
+from .front import diagnostics, precompiled
 from .rewrite.rewrite import rewritten
 from .source.lexer import TokenStream, tokenize
+
+_STAGE = re.compile(r"\b(?:vertex|fragment)\b")
 
 
 def rendering_errors(
@@ -26,22 +27,15 @@ def rendering_errors(
         sources: texts to quote from, by file name.
         fast_math: as for `CompileOptions`.
     """
+    if not _STAGE.search(text):
+        return ""
     stream = TokenStream(text)
     try:
         made = rewritten(stream, {}, with_rendering=True)
     except CompileError as error:
         return diagnostics.quoted(str(error), tokenize(text), sources)
     ours = diagnostics.quoted("\n".join(map(str, stream.problems)), tokenize(text), sources)
-    arguments = [
-        *clang.LANGUAGE,
-        *precompiled.header_arguments(made.text, fast_math),
-        "-fsyntax-only",
-        "-",
-    ]
-    with work_folder() as folder:
-        result = clang.run_clang(
-            arguments, made.text, directory=folder, visible=precompiled.folders()
-        )
+    result = precompiled.told_of(made.text, fast_math)
     if not result.status:
         return ours
     place = f"{file_name}:1:1"

@@ -109,18 +109,13 @@ class TextCompiler:
     def warnings(self, options: Sequence[str]) -> tuple[str, ...]:
         """What clang warns of in a text that compiles, asked by options such as `-Wall`."""
         rewritten = self.rewrite({})
-        arguments = [
-            *clang.LANGUAGE_WARNED,
-            *precompiled.header_arguments(rewritten.text, self._fast_math),
+        result = precompiled.told_of(
+            rewritten.text,
+            self._fast_math,
             *options,
             *clang.LANGUAGE_UNWARNED,
-            "-fsyntax-only",
-            "-",
-        ]
-        with work_folder() as folder:
-            result = clang.run_clang(
-                arguments, rewritten.text, directory=folder, visible=precompiled.folders()
-            )
+            language=clang.LANGUAGE_WARNED,
+        )
         self.keep(rewritten)
         return diagnostics.warnings(result.diagnostics, rewritten.tokens, self._sources())
 

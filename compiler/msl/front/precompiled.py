@@ -6,6 +6,7 @@ import contextlib
 import functools
 import hashlib
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from assay.sim.native.cache_files import write_entry
@@ -73,6 +74,15 @@ def _options(text: str, fast_math: bool) -> tuple[str, ...]:
 def folders() -> list[Path]:
     """Where `header_arguments` lie."""
     return [clang.HEADERS, cache_folder() / "msl-headers"]
+
+
+def told_of(
+    text: str, fast_math: bool, *options: str, language: Sequence[str] = clang.LANGUAGE
+) -> clang.ClangResult:
+    """What clang says of a rewritten text; nothing is compiled."""
+    arguments = [*language, *header_arguments(text, fast_math), *options, "-fsyntax-only", "-"]
+    with work_folder() as folder:
+        return clang.run_clang(arguments, text, directory=folder, visible=folders())
 
 
 def discard(text: str, fast_math: bool) -> None:
