@@ -244,7 +244,7 @@ def matrix_launch(
     return Launch(
         source=kernel_text("core", MATRIX=element, CHAINS=chains),
         kernel="matrices",
-        arguments=(Buffer(bytes=4 * (128 + 64 * chains * in_group)), number(rounds)),
+        arguments=(Buffer(bytes=4 * (128 + 64 * chains * in_group * groups)), number(rounds)),
         threadgroups=size(groups),
         threads=size(32 * in_group),
     )

@@ -114,7 +114,7 @@ def in_core(
     return Launch(
         source=kernel_text("core", **macros),
         kernel=kernel,
-        arguments=(Buffer(bytes=4 * max(1024, groups * threads)), number(rounds), *extra),
+        arguments=(Buffer(bytes=max(4096, _LINE + 4 * groups * threads)), number(rounds), *extra),
         threadgroups=size(groups),
         threads=size(threads),
         warm=True,

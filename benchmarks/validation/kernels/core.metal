@@ -16,6 +16,8 @@ using namespace metal;
 #endif
 
 constant constexpr uint WORDS = 4096;
+// The numbers in front of the results; the first two are the factors of chains.
+constant constexpr uint FRONT = 32;
 
 // Sixteen words per round, lanes STRIDE words apart.
 kernel void strided(device float* to [[buffer(0)]], constant uint& rounds [[buffer(1)]],
@@ -140,7 +142,7 @@ kernel void if_else(device float* to [[buffer(0)]], constant uint& rounds [[buff
     } else {
         x = chain(x, b, a, rounds);
     }
-    to[at] = x;
+    to[FRONT + at] = x;
 }
 
 // Lanes below `taken` do a chain, the others nothing.
@@ -155,13 +157,13 @@ kernel void if_only(device float* to [[buffer(0)]], constant uint& rounds [[buff
             x = chain(x, a, b, 1);
         }
     }
-    to[at] = x;
+    to[FRONT + at] = x;
 }
 
 // No branch at all.
 kernel void uniform_chain(device float* to [[buffer(0)]], constant uint& rounds [[buffer(1)]],
                           uint at [[thread_position_in_grid]]) {
-    to[at] = chain(at, to[0], to[1], rounds);
+    to[FRONT + at] = chain(at, to[0], to[1], rounds);
 }
 
 // LIVE values, all of them needed until the end.
@@ -184,7 +186,7 @@ kernel void live_registers(device float* to [[buffer(0)]], constant uint& rounds
     for (uint i = 0; i < LIVE; ++i) {
         sum += values[i];
     }
-    to[at] = sum;
+    to[FRONT + at] = sum;
 }
 
 // The same chain on values in an array: known places, and places known only at run time.
@@ -207,7 +209,7 @@ kernel void array_known(device float* to [[buffer(0)]], constant uint& rounds [[
     for (uint i = 0; i < 32; ++i) {
         sum += values[i];
     }
-    to[at] = sum;
+    to[FRONT + at] = sum;
 }
 
 kernel void array_indexed(device float* to [[buffer(0)]], constant uint& rounds [[buffer(1)]],
@@ -226,7 +228,7 @@ kernel void array_indexed(device float* to [[buffer(0)]], constant uint& rounds 
     for (uint i = 0; i < 32; ++i) {
         sum += values[i];
     }
-    to[at] = sum;
+    to[FRONT + at] = sum;
 }
 
 // What simdgroup functions do, by way of threadgroup memory.
@@ -266,7 +268,9 @@ kernel void resident(device float* to [[buffer(0)]], constant uint& rounds [[buf
                      threadgroup float* words [[threadgroup(0)]],
                      uint in_group [[thread_index_in_threadgroup]],
                      uint at [[thread_position_in_grid]]) {
-    words[in_group % 4] = at;
+    if (in_group < 2) {
+        words[in_group] = at;
+    }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     to[at] = chain(at, words[0], words[1], rounds);
 }
@@ -280,8 +284,9 @@ kernel void resident(device float* to [[buffer(0)]], constant uint& rounds [[buf
 #endif
 
 kernel void matrices(device MATRIX* to [[buffer(0)]], constant uint& rounds [[buffer(1)]],
-                     uint2 group [[threadgroup_position_in_grid]],
-                     uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+                     uint group [[threadgroup_position_in_grid]],
+                     uint simdgroup [[simdgroup_index_in_threadgroup]],
+                     uint in_group [[simdgroups_per_threadgroup]]) {
     simdgroup_matrix<MATRIX, 8, 8> a, b, sums[CHAINS];
     simdgroup_load(a, to, 8);
     simdgroup_load(b, to + 64, 8);
@@ -294,7 +299,8 @@ kernel void matrices(device MATRIX* to [[buffer(0)]], constant uint& rounds [[bu
             simdgroup_multiply_accumulate(sums[i % CHAINS], a, b, sums[i % CHAINS]);
         }
     }
+    device MATRIX* mine = to + 128 + (group * in_group + simdgroup) * CHAINS * 64;
     for (uint i = 0; i < CHAINS; ++i) {
-        simdgroup_store(sums[i], to + 128 + (simdgroup * CHAINS + i) * 64, 8);
+        simdgroup_store(sums[i], mine + i * 64, 8);
     }
 }

@@ -169,23 +169,22 @@ template <uint ROWS, uint COLUMNS, uint STRIDE> struct Stage {
     static constant constexpr bool EVEN = ROWS * PER_ROW % THREADS == 0;
     T chunks[EACH * WIDE];
     uint offsets[EACH];
-    uint thread_index;
 
-    void place(uint index, uint leading) {
-        thread_index = index;
+    void place(uint thread_index, uint leading) {
 #pragma unroll
         for (uint i = 0; i < EACH; ++i) {
-            offsets[i] = row(i) * leading + column(i);
+            const uint piece = i * THREADS + thread_index;
+            offsets[i] = row(piece) * leading + column(piece);
         }
     }
-    bool mine(uint i) { return EVEN || i * THREADS + thread_index < ROWS * PER_ROW; }
-    uint row(uint i) { return (i * THREADS + thread_index) / PER_ROW; }
-    uint column(uint i) { return (i * THREADS + thread_index) % PER_ROW * WIDE; }
+    static bool exists(uint piece) { return EVEN || piece < ROWS * PER_ROW; }
+    static uint row(uint piece) { return piece / PER_ROW; }
+    static uint column(uint piece) { return piece % PER_ROW * WIDE; }
 
-    void load(device const T* from) {
+    void load(device const T* from, uint thread_index) {
 #pragma unroll
         for (uint i = 0; i < EACH; ++i) {
-            if (mine(i)) {
+            if (exists(i * THREADS + thread_index)) {
 #pragma unroll
                 for (uint j = 0; j < WIDE; ++j) {
                     chunks[i * WIDE + j] = (from + offsets[i])[j];
@@ -194,12 +193,12 @@ template <uint ROWS, uint COLUMNS, uint STRIDE> struct Stage {
         }
     }
     // At the edges of a matrix: zero outside; pieces that are all inside are loaded at once.
-    void load_inside(device const T* from, uint rows_left, uint columns_left) {
+    void load_inside(device const T* from, uint rows_left, uint columns_left, uint thread_index) {
 #pragma unroll
         for (uint i = 0; i < EACH; ++i) {
-            const uint first = column(i);
+            const uint piece = i * THREADS + thread_index, first = column(piece);
             const uint past = columns_left > first ? columns_left - first : 0;
-            const uint have = mine(i) && row(i) < rows_left ? past : 0;
+            const uint have = exists(piece) && row(piece) < rows_left ? past : 0;
 #pragma unroll
             for (uint j = 0; j < WIDE; ++j) {
                 chunks[i * WIDE + j] = T(0);
@@ -217,11 +216,12 @@ template <uint ROWS, uint COLUMNS, uint STRIDE> struct Stage {
             }
         }
     }
-    void store(threadgroup T* to) {
+    void store(threadgroup T* to, uint thread_index) {
 #pragma unroll
         for (uint i = 0; i < EACH; ++i) {
-            if (mine(i)) {
-                threadgroup T* at = to + row(i) * STRIDE + column(i);
+            const uint piece = i * THREADS + thread_index;
+            if (exists(piece)) {
+                threadgroup T* at = to + row(piece) * STRIDE + column(piece);
 #pragma unroll
                 for (uint j = 0; j < WIDE; ++j) {
                     at[j] = chunks[i * WIDE + j];
@@ -278,16 +278,16 @@ kernel void staged(device const T* a [[buffer(0)]], device const T* b [[buffer(1
         threadgroup_barrier(mem_flags::mem_threadgroup);
 #if BOUNDED
         if (rows_left < BM || columns_left < BN || shape.k - k < BK) {
-            stage_a.load_inside(from_a, rows_left, shape.k - k);
-            stage_b.load_inside(from_b, shape.k - k, columns_left);
+            stage_a.load_inside(from_a, rows_left, shape.k - k, thread_index);
+            stage_b.load_inside(from_b, shape.k - k, columns_left, thread_index);
         } else
 #endif
         {
-            stage_a.load(from_a);
-            stage_b.load(from_b);
+            stage_a.load(from_a, thread_index);
+            stage_b.load(from_b, thread_index);
         }
-        stage_a.store(as);
-        stage_b.store(bs);
+        stage_a.store(as, thread_index);
+        stage_b.store(bs, thread_index);
         threadgroup_barrier(mem_flags::mem_threadgroup);
 #pragma unroll
         for (uint step = 0; step < BK; step += 8) {

@@ -72,9 +72,25 @@ class _Offsets:
 
 @dataclass(frozen=True, slots=True)
 class _Cover:
-    """A write that covers all that is read, if a condition without threads holds."""
+    """Writes that cover all that is read, if a condition without threads holds."""
 
     condition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one write covers if a condition without threads holds.
+
+    Attributes:
+        condition: the condition.
+        covered: of each read, whether it is covered.
+        beside: what writes have in common that may be there together: their iterations, and the
+            common byte.
+    """
+
+    condition: Expression
+    covered: Flags
+    beside: tuple[object, ...]
 
 
 class Coverage:
@@ -155,22 +171,26 @@ class Coverage:
         places: Iterable[tuple[Place, frozenset[Loop]]],
     ) -> Iterator[_Cover]:
         split: list[tuple[Place, frozenset[Loop]]] = []
+        parts: list[_Part] = []
         for place, given in places:
             written = self._written(place, given)
             if written is None:
                 continue
-            yield from self._of_write(read, offsets, place, written)
+            found = list(self._of_write(read, offsets, place, written))
+            yield from _alone(found)
+            parts += found
             for loop in written.apart:
                 turns = ((loop, Count(offset=turn)) for turn in range(_MOST_APART))
                 split += [(replace(place, known=(*place.known, x)), given) for x in turns]
+        yield from _together(parts)
         for place, given in split:
             written = self._written(place, given)
             if written is not None:
-                yield from self._of_write(read, offsets, place, written)
+                yield from _alone(self._of_write(read, offsets, place, written))
 
     def _of_write(
         self, read: Read, offsets: _Offsets, place: Place, written: _Written
-    ) -> Iterator[_Cover]:
+    ) -> Iterator[_Part]:
         there = written.offsets
         if there is None or not len(there.offsets):
             return
@@ -181,8 +201,10 @@ class Coverage:
         keys = np.unique(_keys(bytes, np.tile(theirs, len(steps))))
         by = {0, int(there.offsets.min() - offsets.offsets.min())}
         for distance in sorted(by, key=abs):
-            if np.isin(_keys(offsets.offsets + distance, mine), keys).all():
-                yield _Cover(both(*written.conditions, base == other + distance))
+            covered = np.isin(_keys(offsets.offsets + distance, mine), keys)
+            condition = both(*written.conditions, base == other + distance)
+            beside = (place.known, distance, str(other))
+            yield _Part(condition, covered, beside)
 
     def _whose(self, place: Place, threads: Numbers) -> Numbers:
         """What has to be the same of the threads that write and read."""
@@ -334,6 +356,28 @@ class _Axes:
         """Whether a term is known by number; None if in part."""
         used = self.facts.symbols_of(term)
         return True if used <= self.own else False if used.isdisjoint(self.own) else None
+
+
+def _alone(parts: Iterable[_Part]) -> Iterator[_Cover]:
+    """Writes of which one covers all."""
+    yield from (_Cover(each.condition) for each in parts if each.covered.all())
+
+
+def _together(parts: Iterable[_Part]) -> Iterator[_Cover]:
+    """Writes of which one covers what others leave, such as the halves of a row."""
+    groups: dict[tuple[object, ...], list[_Part]] = {}
+    for each in parts:
+        if each.covered.any() and not each.covered.all():
+            groups.setdefault(each.beside, []).append(each)
+    for group in groups.values():
+        left = ~np.zeros_like(group[0].covered)
+        needed: list[Expression] = []
+        for each in group:
+            if (left & each.covered).any():
+                needed.append(each.condition)
+                left &= ~each.covered
+        if not left.any():
+            yield _Cover(both(*needed))
 
 
 def _name(symbol: Any) -> str:

@@ -62,6 +62,21 @@ UNWRITTEN = {
     f"{B} x[t] = s[n & 63];",
 }
 
+_TILES = _HEAD.replace("= 64", "= 128").replace("s[128]", "s[1024]") + (
+    "threadgroup float4* row ="
+    " (threadgroup float4*)(s + (t % 4 * 4 + t / 32) * 64 + t / 4 % 8 * 8);"
+)
+_READ = "simdgroup_load(a, s + (simdgroup / 2 * 2 + d * 4) * 64, 8); simdgroup_store(a, x, 8);"
+_READS = f"{B} simdgroup_float8x8 a; for (uint d = 0; d < 4; ++d) {{ {_READ} }}"
+HALVES = {
+    "row[0] = x[t]; row[1] = x[n];": True,
+    "row[0] = x[t]; if (n > 3) row[1] = x[n];": False,
+    "row[0] = x[t]; if (t != 77) row[1] = x[n];": False,
+    "if (n > 3) row[0] = x[t]; else row[1] = x[n];": False,
+    "row[0] = x[t]; row[0] = x[n];": False,
+}
+"""Stores of the rows of tiles of 8 x 8, and whether they are whole."""
+
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_what_is_written_is_proved(name: str) -> None:
@@ -74,6 +89,12 @@ def test_what_may_be_unwritten_is_not_proved(name: str) -> None:
     answer = proved(_HEAD + UNWRITTEN[name] + "}\n", "initialised")["initialised"]
     assert answer.verdict == "refuted", answer
     assert answer.counterexamples[0].memory == "s"
+
+
+@pytest.mark.parametrize("stores", HALVES)
+def test_tiles_are_written_if_both_halves_of_their_rows_are(stores: str) -> None:
+    answer = proved(f"{_TILES}{stores}{_READS}}}\n", "initialised")["initialised"]
+    assert (answer.verdict == "proved") == HALVES[stores], answer
 
 
 def test_of_two_sides_of_a_branch_neither_comes_first() -> None:
