@@ -23,7 +23,7 @@ from tests.support.kernels import ENTRY, assemble
 
 from .all_threads import launched
 from .meetings import RESTS_ON, Fault, faults
-from .random_kernels import ARRAYS, Memory, RandomKernel, Sizes, Tree, is_body
+from .random_kernels import ARRAYS, DATA, Memory, RandomKernel, Sizes, Tree, is_body
 from .random_text import PARAMETERS, text
 from .schedules import PROVED, can_be_told, depends_on_schedule
 
@@ -33,12 +33,12 @@ _GROUPS = ((1, 1), (2, 1), (3, 1), (2, 2), (1, 2))
 _LAUNCHES, _TRIES = 6, 60
 _RUNS, _ORDERS = 2, 3  # launches that are run by the engine, and in how many orders each
 _WITHOUT_NUMBER = ("set", "lanes", "simdgroup_barrier", "if", "break", "continue", "return")
-_NAMES = Names(
-    {
-        name: Scalar(name=name, argument=name, parameter=at, width=32, is_signed=False)
-        for at, name in enumerate(("n", "m"))
-    }
-)
+_INTEGERS = {
+    name: Scalar(name=name, argument=name, parameter=at, width=32, is_signed=False)
+    for at, name in enumerate(("n", "m", "data"))
+}
+_NAMES = Names({name: _INTEGERS[name] for name in ("n", "m")}, buffers={"data": _INTEGERS["data"]})
+_EACH = "data[*]"
 QUICK = Effort(examples=1, seconds=0.3, is_for_proofs=True)
 LONG = Effort(examples=1, is_for_proofs=True)
 
@@ -76,7 +76,16 @@ def _value(expression: str, kernel: RandomKernel, sizes: Sizes) -> int:
         "m": sizes.m,
         "groups": _Axes(*sizes.groups),
         "grid": _Axes(across - sizes.lacks, down),
+        "data": DATA,
+        "distinct": lambda numbers: len(set(numbers)) == len(numbers),
     }
+    if _EACH in expression:
+        one = expression.replace(_EACH, "each")
+        return int(all(_evaluated(one, {**names, "each": each}) for each in DATA))
+    return _evaluated(expression, names)
+
+
+def _evaluated(expression: str, names: Mapping[str, object]) -> int:
     return int(eval(expression, {"__builtins__": {}}, names))
 
 

@@ -47,7 +47,7 @@ TYPES = {
     "v3i32": (4, 3),
 }
 """Of types of accesses, bytes of a component and how many there are."""
-DATA = tuple((37 * at * at + 11 * at) % 61 for at in range(16))  # of the buffer that it reads
+DATA = tuple(pow(at + 1, 7, 61) for at in range(16))  # of the buffer that it reads, all different
 _MOST_DEPTH = 3
 _WORDS = 0xFFFFFFFF
 

@@ -20,6 +20,7 @@ from typing import Any
 from assay.sim.native.disk_cache import digest
 
 from . import copy_kernels
+from .chosen_kernels import chosen
 from .handed_kernels import handed
 from .judge import (
     LONG,
@@ -45,6 +46,7 @@ GENERATORS: dict[str, Callable[[int], RandomKernel]] = {
     "ragged": ragged,
     "strict": strict,
     "handed": handed,
+    "chosen": chosen,
 }
 ABOUT = ("barriers", "threadgroup races", "initialised", "buffer races", "bounds")
 _OBJECTS = 50_000  # after so many new ones, those that nobody needs are looked for
@@ -68,6 +70,7 @@ _SHARES = {
     "ragged": 1,
     "strict": 1,
     "handed": 1,
+    "chosen": 1,
     _COPIES: 1,
 }  # blocks of each generator in a round
 

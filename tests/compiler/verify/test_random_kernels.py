@@ -34,6 +34,7 @@ SMALL = {
     "ragged": range(2),
     "strict": range(4),
     "handed": range(4),
+    "chosen": range(6),
 }
 MANY = {
     "wide": range(150),
@@ -43,6 +44,7 @@ MANY = {
     "ragged": range(100),
     "strict": range(100),
     "handed": range(100),
+    "chosen": range(100),
 }
 CAUGHT = {
     "barriers order all memory, whatever their flags": ("written", 0),
@@ -63,6 +65,7 @@ CAUGHT = {
     "accesses are of one byte, in races": ("wide", 122),
     "lanes keep lock step in any model": ("strict", 13),
     "barriers before others end what is behind these": ("handed", 0),
+    "distinct numbers are read by one thread each": ("chosen", 16),
 }
 """Provers that are wrong on purpose, and the first kernel by which that is seen."""
 SOME = ("atomics meet nothing", "simdgroups keep lock step with each other")

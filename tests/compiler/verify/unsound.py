@@ -5,6 +5,7 @@ Each is named by what it takes for granted. `unsound(name)` makes the prover so 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,6 +15,7 @@ from unittest import mock
 from assay.compiler.verify import (
     barriers,
     bounds,
+    contents,
     copies,
     intervals,
     kernel,
@@ -202,6 +204,16 @@ def _barriers_before() -> list[Patch]:
     return [(skipped, "_behind", behind)]
 
 
+def _all_read_apart() -> list[Patch]:
+    def unlike(self: Any, one: Any, other: Any) -> Iterator[Any]:
+        for each in self.distinct:
+            mine, theirs = self._keys(each, *one), self._keys(each, *other)
+            for a, b in itertools.product(mine, theirs):
+                yield values.one_of(*(x != y for x, y in zip(a.numbers, b.numbers, strict=True)))
+
+    return [(contents.Contents, "unlike", unlike)]
+
+
 UNSOUND: dict[str, Callable[[], list[Patch]]] = {
     "barriers order all memory, whatever their flags": _all_memory,
     "simdgroups keep lock step with each other": _lock_step,
@@ -225,6 +237,7 @@ UNSOUND: dict[str, Callable[[], list[Patch]]] = {
     "copies end at once": _copies_at_once,
     "copies begin once": _copies_begin_once,
     "barriers before others end what is behind these": _barriers_before,
+    "distinct numbers are read by one thread each": _all_read_apart,
 }
 
 
