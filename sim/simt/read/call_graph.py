@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ..ir.faults import UnsupportedKernel
 from .sites import SiteTable
+from .symbols import plain_name
 
 # Lines of IR after inlining: what LLVM would take minutes and gigabytes for.
 MOST_LINES = 1_000_000
@@ -22,8 +23,6 @@ _CALL = re.compile(
     r"\b(?:call|invoke)\b[^\n]*?@([-\w.$]+|\"[^\"]+\")\([^\n]*?(?:!dbg (![0-9]+))?$", re.MULTILINE
 )
 _METADATA = re.compile(r"^(![0-9]+) = (.*)$", re.MULTILINE)
-_MANGLED = re.compile(r"_Z(NK?)?")
-_PART = re.compile(r"(\d+)")
 
 
 class _Graph:
@@ -101,8 +100,8 @@ def check_calls(text: str, entry: str, kernel: str) -> Calls:
         )
         if sizes[name] > MOST_LINES:
             raise UnsupportedKernel(
-                f"'{_plain(name)}' grows to {sizes[name]} lines of code when the functions that it "
-                f"calls are put in their places; at most {MOST_LINES} are supported",
+                f"'{plain_name(name)}' grows to {sizes[name]} lines of code when the functions "
+                f"that it calls are put in their places; at most {MOST_LINES} are supported",
                 kernel=kernel,
             )
     return Calls(
@@ -148,22 +147,8 @@ def _recursion(
 ) -> UnsupportedKernel:
     metadata = dict(_METADATA.findall(text))
     site = SiteTable(metadata).site(graph.places[path[-1], callee])
-    around = [_plain(name) for name in path[path.index(callee) + 1 :]]
+    around = [plain_name(name) for name in path[path.index(callee) + 1 :]]
     through = f" through '{', '.join(around)}'" if around else ""
     return UnsupportedKernel(
-        f"'{_plain(callee)}' calls itself{through}: recursion is not supported", site, kernel
+        f"'{plain_name(callee)}' calls itself{through}: recursion is not supported", site, kernel
     )
-
-
-def _plain(symbol: str) -> str:
-    """The source name in a mangled symbol, as far as it is plain, without its namespaces."""
-    nested = _MANGLED.match(symbol)
-    if nested is None:
-        return symbol
-    name, place = symbol, nested.end()
-    while part := _PART.match(symbol, place):
-        place = part.end() + int(part[1])
-        name = symbol[part.end() : place]
-        if nested[1] is None:
-            break
-    return name

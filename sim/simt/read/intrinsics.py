@@ -33,6 +33,7 @@ from .beyond import MAY_END
 from .beyond import PREFIX as BEYOND_PREFIX
 from .divisions import HIDING
 from .llvm_records import Record
+from .symbols import plain_name
 
 if TYPE_CHECKING:
     from .lower_base import Lowered
@@ -90,9 +91,10 @@ def lower_call(lowering: Lowering, record: Record) -> None:
     elif callee.startswith("@llvm."):
         _llvm(lowering, record, _base_name(callee[1:]))
     else:
+        name = plain_name(callee.lstrip("@"))
         raise lowering.fail(
-            f"calls '{callee.lstrip('@')}', which is not defined in the source: functions that "
-            "are only declared, recursion and function pointers are not supported",
+            f"calls '{name}', which is not defined in the source: functions that are only "
+            "declared, recursion and function pointers are not supported",
             UndefinedFunction,
         )
 

@@ -207,7 +207,7 @@ def test_errors_in_vertex_and_fragment_functions_are_told(assay: Assay, folder: 
 def test_functions_that_are_defined_nowhere_are_shown(assay: Assay, folder: Path) -> None:
     (folder / "scale.metal").write_text(f"float helper(float x);\n{SOURCE}")
     done = assay("metal", "scale.metal", "-DFACTOR=helper(1)")
-    assert done.code == 1 and "scale.metal:4:11: error: calls '_Z6helperf'" in done.err
+    assert done.code == 1 and "scale.metal:4:11: error: calls 'helper'" in done.err
     assert "\n  x[i] *= FACTOR;\n" in done.err
 
 
