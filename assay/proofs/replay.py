@@ -118,8 +118,10 @@ class Replay:
                 given[argument.name] = stated
             elif argument.address_space == "device":
                 given.pop(argument.name, None)  # made for another grid
+        own = {argument.name for argument in self._kernel.arguments if argument.is_reference}
         for name, length in example.lengths.items():
-            given[name] = Raw(bytes=max(length, 1))
+            if name not in own:
+                given[name] = Raw(bytes=max(length, 1))
         given.update(self._fixed)
         x, y, z = example.groups
         groups = example.groups if x * y * z <= _MOST_GROUPS else (1, 1, 1)

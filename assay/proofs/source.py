@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -82,12 +83,25 @@ class SourceProof:
         self._assumed = assumptions_of(self._library)
         names = chosen_kernels(self._library, options.functions)
         self._library.prepare(names)
+        self._refuse_unknown_buffers(names)
         self.kernels = [
             (name, setup)
             for name in names
             for setup in _sizes(self._setups.get(name, (Setup(),)), options.threadgroup)
         ]
         self._runner = Runner(self._library)
+
+    def _refuse_unknown_buffers(self, kernels: Iterable[str]) -> None:
+        """A name that is written wrong would leave accesses unchecked. Raises LaunchInputError."""
+        if not self._options.buffers:
+            return
+        functions = [self._library.function(name) for name in kernels]
+        known = sorted({each.name for function in functions for each in function.arguments})
+        for name in self._options.buffers:
+            if name not in known:
+                raise LaunchInputError(
+                    f"--buffer {name}: there is no such argument; there are {', '.join(known)}"
+                )
 
     def is_known(self, question: Question) -> bool:
         """Whether the prover was asked before."""
@@ -168,7 +182,7 @@ class SourceProof:
             threadgroup=launch.size,
             answers=tuple(answers),
             findings=tuple(findings),
-            assumptions=tuple(_assumptions(kernel, setup, launch)),
+            assumptions=tuple(_assumptions(kernel, setup, launch, self._options)),
             rings=self._rings(kernel, launch, about),
         )
 
@@ -215,6 +229,7 @@ class SourceProof:
     def _launch(self, kernel: KernelFunction, setup: Setup) -> Launch:
         """What is assumed. Raises LaunchInputError, with the place of what is wrong."""
         from assay.compiler.verify import AssumptionError, Launch
+        from assay.hw.apple.facts.limits import limits
 
         names = names_of(kernel, self._library.sources().values())
         given = [Stated(text) for text in self._options.assume]
@@ -225,8 +240,15 @@ class SourceProof:
             except AssumptionError as error:
                 place = f"{each.place}: " if each.place else ""
                 raise LaunchInputError(f"{place}{error}") from None
+        size = choose_grid(kernel, setup).threadgroup
+        most = kernel.max_total_threads_per_threadgroup or limits().threads_per_threadgroup
+        if math.prod(size) > most:
+            raise LaunchInputError(
+                f"kernel '{kernel.name}': threadgroups of {size_text(size)} threads; "
+                f"{most} are the most"
+            )
         return Launch(
-            size=choose_grid(kernel, setup).threadgroup,
+            size=size,
             names=names,
             holds=tuple(dict.fromkeys(each.text for each in stated)),
             lengths=_lengths(kernel, self._options),
@@ -245,12 +267,17 @@ def _sizes(setups: Iterable[Setup], threadgroup: Size | None) -> list[Setup]:
 
 
 def _lengths(kernel: KernelFunction, options: ProofOptions) -> dict[str, str]:
-    """The stated lengths of a kernel's own arguments."""
+    """The stated lengths of a kernel's own arguments, and of what references are to."""
+    known = {
+        each.name: str(each.size) for each in kernel.arguments if each.is_reference and each.size
+    }
     names = {argument.name for argument in kernel.arguments}
-    return {name: text for name, text in options.buffers.items() if name in names}
+    return {**known, **{name: text for name, text in options.buffers.items() if name in names}}
 
 
-def _assumptions(kernel: KernelFunction, setup: Setup, launch: Launch) -> Iterator[str]:
+def _assumptions(
+    kernel: KernelFunction, setup: Setup, launch: Launch, options: ProofOptions
+) -> Iterator[str]:
     """What proofs rest on, as sentences."""
     usual = ", a usual size" if setup.threadgroup is None else ""
     yield f"threadgroups of {size_text(launch.size)} threads{usual}"
@@ -260,7 +287,12 @@ def _assumptions(kernel: KernelFunction, setup: Setup, launch: Launch) -> Iterat
     contents = launch.names.contents(launch.holds)
     spoken = dict.fromkeys(each.of.name for each in contents.elements)
     yield from (f"{name} holds a number at least, as all are assumed to be" for name in spoken)
-    yield from (f"{name} has {text} bytes" for name, text in launch.lengths.items())
+    one = {argument.name for argument in kernel.arguments if argument.is_reference}
+    yield from (
+        f"{name} has {text} bytes, and one at least"
+        for name, text in launch.lengths.items()
+        if name not in one or name in options.buffers
+    )
     open = [
         argument.name
         for argument in kernel.arguments

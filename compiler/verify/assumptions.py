@@ -192,7 +192,7 @@ class _Reader:
         try:
             whole = ast.parse(text.strip().replace("[*]", _EACH), mode="eval").body
         except SyntaxError:
-            raise self.error("expected an expression such as grid.x <= n") from None
+            raise self.error("expected an expression such as grid.x <= n, or 4 * n") from None
         self._tree = whole if tree is None else tree
 
     def error(self, what: str) -> AssumptionError:

@@ -77,6 +77,20 @@ class Contents:
                 fact = one_of(negation(self._is_inside(values, each.of, at)), known)
                 values.facts.state(number.value, fact)
 
+    def numbers(self, values: Values) -> Iterator[tuple[str, list[Expression]]]:
+        """What each number of a buffer is, as conditions on some number, by the buffer's name."""
+        import z3
+
+        for of in dict.fromkeys(each.of for each in self.elements):
+            number = z3.Int(f"number.{of.name}")
+            first = -(1 << of.width - 1) if of.is_signed else 0
+            known = [
+                each.holds(lambda name: self.term(name, values), number)
+                for each in self.elements
+                if each.of == of
+            ]
+            yield of.name, [number >= first, number < first + (1 << of.width), *known]
+
     def unlike(
         self,
         one: tuple[Values, Instruction, Counts],

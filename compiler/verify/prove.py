@@ -101,8 +101,7 @@ def prove(
         launch.names.check(text, condition=False)
     kernel = _prepared(program, launch, optimised=optimised)
     assumed = assumed_of(kernel, launch)
-    if launch.holds and Study(kernel, assumed).possible() == "no":
-        raise AssumptionError("no launch fulfils all that is assumed together")
+    _refuse_contradictions(kernel, launch, Study(kernel, assumed))
 
     def within(name: str, find: Callable[[], Answer]) -> Answer:
         return _within(seconds, name, find)
@@ -190,6 +189,19 @@ def _prepared(
     kernel.contents = _contents(kernel, launch)
     barriers.share_loops(kernel)
     return kernel
+
+
+def _refuse_contradictions(kernel: Kernel, launch: Launch, study: Study) -> None:
+    """Raises AssumptionError where all would be proved, since nothing is as it is assumed to be."""
+    lengths = [launch.names.number(text, study.a) > 0 for text in launch.lengths.values()]
+    if (launch.holds or lengths) and study.possible(*lengths) == "no":
+        raise AssumptionError(
+            "no launch fulfils all that is assumed together"
+            + (", with a byte in each buffer of stated length" if lengths else "")
+        )
+    for name, conditions in kernel.contents.numbers(study.a):
+        if study.possible(*conditions) == "no":
+            raise AssumptionError(f"no number is as those in '{name}' are assumed to be")
 
 
 def _contents(kernel: Kernel, launch: Launch) -> Contents:
@@ -280,7 +292,7 @@ def _resting(answer: Answer, other: Answer) -> Answer:
     """A proof that is one only together with another that was not found is none."""
     if answer.verdict != "proved" or other.verdict == "proved":
         return answer
-    why = f"it would be proved if {other.about} were, which are {other.verdict}"
+    why = f"it would be proved if {other.about} were, too"
     return replace(answer, verdict="undecided", obstacles=(Obstacle(why=why),))
 
 

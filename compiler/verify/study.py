@@ -160,9 +160,10 @@ class Study:
         given = [*formulas, *self.always, two]
         return solve(given, self.facts, allowed, shows_numbers=shows_numbers)
 
-    def possible(self) -> str:
-        """Whether there is a launch as assumed: "yes", "no" or "unknown"."""
-        found = solve(self.always, self.facts, self.effort.seconds, shows_numbers=False)
+    def possible(self, *more: Expression) -> str:
+        """Whether there is a launch as assumed, and more: "yes", "no" or "unknown"."""
+        given = [*self.always, *more]
+        found = solve(given, self.facts, self.effort.seconds, shows_numbers=False)
         return found.answer
 
     def meant(self, *accesses: Instruction) -> bool:

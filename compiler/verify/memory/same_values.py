@@ -134,10 +134,12 @@ class _Patterns:
         """What goes into a loop that does nothing but compute; None if it does more. What it leaves
         behind is a function of these.
         """
+        if sum(each not in loop.blocks for each in loop.header.predecessors) != 1:
+            return None  # where it begins is chosen outside
         found: dict[Value, None] = {}
         for block in sorted(loop.blocks, key=self._values.kernel.cfg.index.__getitem__):
             used = [] if block.condition is None else [block.condition]
-            for each in block.body:
+            for each in block.instructions():
                 if isinstance(each.operation.meaning, OfThread):
                     used.append(each)
                 elif not (each.operation is PHI or self._is_computed(each) or self._is_fixed(each)):

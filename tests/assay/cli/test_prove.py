@@ -98,6 +98,59 @@ def test_buffers_of_stated_length_are_not_left(assay: Assay, folder: Path) -> No
     assert "tiled.metal:27: what is computed here does not wrap" in done.out
 
 
+@pytest.mark.parametrize(
+    ("declared", "read"),
+    [
+        ("constant float (&c)[4]", "c[i]"),
+        ("device const float (&c)[4]", "c[i]"),
+        ("constant Four& c", "c.values[i]"),
+    ],
+)
+def test_what_a_reference_is_to_is_not_left(
+    assay: Assay, folder: Path, declared: str, read: str
+) -> None:
+    source = (
+        "#include <metal_stdlib>\nstruct Four { float values[4]; };\n"
+        f"kernel void k(device float* y, {declared}, uint i [[thread_position_in_grid]]) {{\n"
+        f"    if (i < LAST) y[i] = {read};\n}}\n"
+    )
+    (folder / "four.metal").write_text(source)
+    assert assay("prove", "four.metal", "-D", "LAST=4").code == 0
+    done = assay("prove", "four.metal", "-D", "LAST=5")
+    assert done.code == 1
+    assert "four.metal:4:" in done.out and "at byte 16 of c, which has 16 bytes" in done.out
+
+
+@pytest.mark.parametrize("length", ["0", "-4", "-4 * n - 4"])
+def test_lengths_that_no_buffer_has_prove_nothing(assay: Assay, folder: Path, length: str) -> None:
+    (folder / "twice.metal").write_text(TWICE)
+    done = assay("prove", "twice.metal", "--buffer", f"x={length}")
+    assert done.code == 2
+    assert "undecided: no launch fulfils all that is assumed together" in done.out
+
+
+def test_that_buffers_have_a_byte_is_told(assay: Assay, folder: Path) -> None:
+    (folder / "twice.metal").write_text(TWICE)
+    done = assay("prove", "twice.metal", "--buffer", "x=4*n")
+    assert "assumed:   x has 4*n bytes, and one at least" in done.out
+
+
+def test_a_length_of_what_is_no_argument_is_refused(assay: Assay, folder: Path) -> None:
+    (folder / "twice.metal").write_text(TWICE)
+    done = assay("prove", "twice.metal", "--buffer", "y=4*n")
+    assert done.code == 2
+    assert done.err == "error: --buffer y: there is no such argument; there are n, x\n"
+
+
+def test_threadgroups_of_more_threads_than_there_may_be_prove_nothing(
+    assay: Assay, folder: Path
+) -> None:
+    (folder / "twice.metal").write_text(TWICE)
+    done = assay("prove", "twice.metal", "--threadgroup", "2000")
+    assert done.code == 2
+    assert "threadgroups of 2000 threads; 1024 are the most" in done.out
+
+
 def test_an_access_behind_a_buffer_is_shown_by_a_run(assay: Assay, folder: Path) -> None:
     (folder / "twice.metal").write_text(TWICE)
     assert assay("prove", "twice.metal", "--buffer", "x=4*n").code == 0

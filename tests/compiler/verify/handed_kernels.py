@@ -1,5 +1,5 @@
-"""Random kernels whose indices come from threadgroup memory, and whose loops have barriers that not
-all iterations end in.
+"""Random kernels whose indices come from threadgroup memory, whose loops have barriers that not all
+iterations end in, and whose threads write what loops give to one place.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .wide_kernels import Wide
 
 class _Handed(Wide):
     def handed(self) -> RandomKernel:
-        body = self._pick(self._chased, self._last_without)()
+        body = self._pick(self._chased, self._last_without, self._summed)()
         # Arrays have whole places for all threads, which a wrong index may be beyond.
         return RandomKernel(body, self.threads, width=self.width, words=2 * self.threads)
 
@@ -71,6 +71,33 @@ class _Handed(Wide):
         rounds = self._for(("const", 0), most, step, one_round)
         behind = self._store(self._pick(0, 1), ("t",), ("const", 1))
         return (rounds, *self._at_times(behind, 0.2))
+
+    def _summed(self) -> tuple[Tree, ...]:
+        """What a loop makes of the same, or not, written by several threads."""
+        same = self._pick(("const", 0), ("n",), ("gx",), ("data", ("gx",)))
+        begin = self._pick(same, same, same, ("t",), ("data", ("t",)), ("lane",))
+        first = self._pick(("const", 0), ("const", 0), ("gx",), ("t",))
+        step = self._pick(1, 1, 2)
+
+        def add(turn: Tree) -> tuple[Tree, ...]:
+            more: Tree = ("data", self._pick(turn, turn, ("bin", "add", turn, ("gx",))))
+            op = self._pick("add", "add", "xor", "mul")
+            inner = ("set", 0, ("bin", op, ("var", 0), more))
+            guard: Tree = (
+                "compare",
+                "ult",
+                self._pick(turn, ("var", 0)),
+                self._pick(("m",), ("n",)),
+            )
+            return (self._pick(inner, inner, ("if", guard, (inner,), ())),)
+
+        memory = self._pick(0, "out0", "out0", "out1")
+        at = self._pick(("const", 0), ("const", 0), ("gx",), ("bin", "udiv", ("t",), ("const", 32)))
+        return (
+            ("set", 0, begin),
+            self._for(first, self._pick(("n",), ("n",), ("const", 5)), step, add),
+            self._store(memory, at if memory == 0 else self._pick(at, ("gx",)), ("var", 0)),
+        )
 
     def _at_times(self, statement: Tree, chance: float = 0.5) -> tuple[Tree, ...]:
         return (statement,) if self._chance.random() < chance else ()

@@ -108,6 +108,17 @@ def test_assumptions_name_members_of_structs_and_elements_of_arrays() -> None:
     assert buffer_races(ROWS, holds=rows) == "refuted"
 
 
+BEGINNINGS = """\
+kernel void k(device const float* x, device float* y, device const uint& n,
+              uint t [[thread_index_in_threadgroup]],
+              uint at [[threadgroup_position_in_grid]]) {
+    float sum = FIRST;
+    for (uint i = BEGIN; i < n; i += 64) sum += x[i];
+    y[at] = sum;
+}
+"""
+
+
 @pytest.mark.parametrize(("which", "verdict"), [("at", "proved"), ("i", "refuted")])
 def test_writes_of_one_value_by_several_threads_are_no_race(which: str, verdict: str) -> None:
     assert buffer_races(STRIDE.replace("WHICH", which)) == verdict
@@ -116,6 +127,24 @@ def test_writes_of_one_value_by_several_threads_are_no_race(which: str, verdict:
 @pytest.mark.parametrize(("more", "verdict"), [("", "proved"), ("+ i", "refuted")])
 def test_what_a_loop_computes_of_the_same_is_the_same(more: str, verdict: str) -> None:
     assert buffer_races(STRIDES.replace("MORE", more)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("begin", "first", "verdict"),
+    [
+        ("0", "0", "proved"),
+        ("at", "0", "proved"),
+        ("t", "0", "refuted"),
+        ("0", "t", "refuted"),
+        ("at", "x[at]", "proved"),
+        ("0", "x[t]", "refuted"),
+    ],
+)
+def test_what_a_loop_computes_differs_where_it_begins_with_what_differs(
+    begin: str, first: str, verdict: str
+) -> None:
+    source = BEGINNINGS.replace("BEGIN", begin).replace("FIRST", first)
+    assert buffer_races(source) == verdict
 
 
 def test_what_is_read_where_others_write_may_differ() -> None:

@@ -66,6 +66,7 @@ CAUGHT = {
     "lanes keep lock step in any model": ("strict", 13),
     "barriers before others end what is behind these": ("handed", 0),
     "distinct numbers are read by one thread each": ("chosen", 16),
+    "loops of all threads begin with the same": ("handed", 3),
 }
 """Provers that are wrong on purpose, and the first kernel by which that is seen."""
 SOME = ("atomics meet nothing", "simdgroups keep lock step with each other")

@@ -27,7 +27,7 @@ from assay.compiler.verify import (
 )
 from assay.compiler.verify.initial import writers
 from assay.compiler.verify.loops import Induction
-from assay.compiler.verify.memory import delinearise
+from assay.compiler.verify.memory import delinearise, same_values
 from assay.compiler.verify.values import Values
 from assay.compiler.verify.walks import execution, skipped
 
@@ -214,6 +214,17 @@ def _all_read_apart() -> list[Patch]:
     return [(contents.Contents, "unlike", unlike)]
 
 
+def _loops_begin_alike() -> list[Patch]:
+    plain = same_values._Patterns._inputs
+
+    def inputs(self: Any, loop: Any) -> Any:
+        begin = {each for phi in loop.header.phis for each in phi.operands}
+        found = plain(self, loop)
+        return found and [each for each in found if each not in begin]
+
+    return [(same_values._Patterns, "_inputs", inputs)]
+
+
 UNSOUND: dict[str, Callable[[], list[Patch]]] = {
     "barriers order all memory, whatever their flags": _all_memory,
     "simdgroups keep lock step with each other": _lock_step,
@@ -238,6 +249,7 @@ UNSOUND: dict[str, Callable[[], list[Patch]]] = {
     "copies begin once": _copies_begin_once,
     "barriers before others end what is behind these": _barriers_before,
     "distinct numbers are read by one thread each": _all_read_apart,
+    "loops of all threads begin with the same": _loops_begin_alike,
 }
 
 
