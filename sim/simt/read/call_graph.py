@@ -8,8 +8,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from ..ir.faults import UnsupportedKernel
-from .sites import SiteTable
-from .symbols import plain_name
+from .sites import SiteTable, plain_name
 
 # Lines of IR after inlining: what LLVM would take minutes and gigabytes for.
 MOST_LINES = 1_000_000

@@ -33,7 +33,7 @@ from .beyond import MAY_END
 from .beyond import PREFIX as BEYOND_PREFIX
 from .divisions import HIDING
 from .llvm_records import Record
-from .symbols import plain_name
+from .sites import plain_name
 
 if TYPE_CHECKING:
     from .lower_base import Lowered

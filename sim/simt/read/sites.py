@@ -1,4 +1,4 @@
-"""Debug locations of a module, resolved to places in the user's source, and given to all code."""
+"""Debug locations of a module, resolved to places in the source, and names that the source gave."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from dataclasses import replace
 from ...site import Site
 from ..ir.nodes import Block, Function
 from ..ir.passes import rewrites
+
+_MANGLED = re.compile(r"_Z(NK?)?")
+_PART = re.compile(r"(\d+)")
 
 GENERATED = "__assay"
 _FIELD = re.compile(r'(\w+): (?:"((?:[^"\\]|\\.)*)"|(![0-9]+)|([-\w]+))')
@@ -140,3 +143,17 @@ def _from_neighbours(block: Block) -> None:
                 instruction.site = known
     if not block.site.line and block.body:
         block.site = block.body[-1].site
+
+
+def plain_name(symbol: str) -> str:
+    """The source name in a mangled symbol, as far as it is plain, without its namespaces."""
+    nested = _MANGLED.match(symbol)
+    if nested is None:
+        return symbol
+    name, place = symbol, nested.end()
+    while part := _PART.match(symbol, place):
+        place = part.end() + int(part[1])
+        name = symbol[part.end() : place]
+        if nested[1] is None:
+            break
+    return name
