@@ -42,6 +42,11 @@ def host_target() -> tuple[str, str, str]:
     return llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten()
 
 
+def has_wide_registers() -> bool:
+    """Whether this host has 32 vector registers of 512 bits."""
+    return "+avx512f" in host_target()[2].split(",")
+
+
 def host_machine(level: int = 2) -> llvm.TargetMachine:
     """LLVM's description of this host, with the features that generated code may use.
 

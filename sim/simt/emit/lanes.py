@@ -187,34 +187,36 @@ class LaneOperations:
     # -- matrices -------------------------------------------------------------------------------
 
     def _multiply_matrices(self, instruction: Instruction) -> tuple[str, bool]:
-        """One of a lane's two elements of A * B + C: eight fused steps, k ascending."""
-        text = self.text
+        """One of a lane's two elements of A * B + C: eight fused steps, k ascending.
+
+        Both are computed side by side, for what they share; the other one mostly follows.
+        """
+        text, kind = self.text, vector_of("float")
         element = number_of(instruction.operands[0]) or 0
-        a = [self.v.vector(o) for o in instruction.operands[1:3]]
-        b = [self.v.vector(o) for o in instruction.operands[3:5]]
-        result = self.v.vector(instruction.operands[5 + element])
-        kind = vector_of("float")
+        a, b, c = (instruction.operands[at : at + 2] for at in (1, 3, 5))
+        results = [self.v.vector(each) for each in c]
         for k in range(8):
-            left = text.shuffle("float", a[k % 2], LANES, _row_holders(k))
-            column_parity = element
-            right = text.shuffle("float", b[column_parity], LANES, _column_holders(k))
-            result = text.call(
-                kind, f"llvm.fma.v{LANES}f32", (kind, left), (kind, right), (kind, result)
-            )
-        return result, True
+            left = self.v.moved(a[k % 2], _ROW_HOLDERS[k])
+            for each in (0, 1):
+                half = self.v.moved(b[each], _COLUMN_HOLDERS[k])
+                right = text.shuffle("float", half, len(_HALF), [*_HALF, *_HALF])
+                results[each] = text.call(
+                    kind,
+                    f"llvm.fma.v{LANES}f32",
+                    (kind, left),
+                    (kind, right),
+                    (kind, results[each]),
+                )
+        return results[element], True
 
 
 _HOLDER = {(matrix_row(lane), matrix_column(lane)): lane for lane in range(LANES)}
-
-
-def _row_holders(k: int) -> list[int]:
-    """For each lane, the lane that holds column k of its row (A's element for step k)."""
-    return [_HOLDER[matrix_row(lane), k & ~1] for lane in range(LANES)]
-
-
-def _column_holders(k: int) -> list[int]:
-    """For each lane, the lane that holds row k of its columns (B's element for step k)."""
-    return [_HOLDER[k, matrix_column(lane)] for lane in range(LANES)]
+# For each step k and each lane, the lane that holds column k of its row, A's element.
+_ROW_HOLDERS = [tuple(_HOLDER[matrix_row(lane), k & ~1] for lane in range(LANES)) for k in range(8)]
+# The same of row k of its columns, B's element: those of the lanes' first half, and of the second.
+_HALF = range(LANES // 2)
+_COLUMN_HOLDERS = [tuple(_HOLDER[k, matrix_column(lane)] for lane in _HALF) for k in range(8)]
+assert all(matrix_column(lane) == matrix_column(lane + len(_HALF)) for lane in _HALF)
 
 
 def _reduction(instruction: Instruction) -> tuple[Operation, str, str]:

@@ -26,7 +26,8 @@ class SlotTable:
     """All slots of a function, by kind and by what they are for.
 
     Kinds: `value` (what a block defines and others use), `escape` (the same behind a loop that
-    lanes leave by turns), `incoming` (what a phi takes), `mask` (lanes waiting at a block), `fuel`.
+    lanes leave by turns), `moved` (a value with its lanes in other places), `incoming` (what a phi
+    takes), `mask` (lanes waiting at a block), `fuel`.
     """
 
     def __init__(self, text: TextBuilder) -> None:
@@ -46,7 +47,7 @@ class SlotTable:
         for (kind, _), slot in self.all.items():
             if kind == "fuel":
                 lines.append(f"  store i64 {fuel()}, ptr {slot.place}")
-            elif kind != "value":
+            elif kind not in ("value", "moved"):
                 lines.append(f"  store {slot.type} zeroinitializer, ptr {slot.place}")
         return lines
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ...native.llvm_host import has_wide_registers
 from ..analysis.divergence import Divergence, analyse_divergence, escapes
 from ..analysis.kept_lanes import find_needed_lanes, in_vectors
 from ..analysis.linear import add_linear_forms
@@ -26,7 +27,7 @@ from .bfloat import replace_bfloat
 from .positions import fix_positions
 from .slots import Slot, SlotTable
 from .tape import PLACES, TAPE
-from .text import TextBuilder, literal
+from .text import TextBuilder, literal, vector_of
 
 ALL = "splat (i1 true)"
 # A kernel of more accesses to memory is mostly unrolled loops, of which no part runs often.
@@ -273,6 +274,33 @@ class Values:
             known = self._vectors[value] = self._find_vector(value)
         return known
 
+    def moved(self, value: Value, lanes: Pattern) -> str:
+        """Lanes of a value, as a vector of so many; of what a loop only uses, in front of it."""
+        count = len(self.kept)
+        if not self._is_from_before(value):
+            return self.text.shuffle(value.type, self.vector(value), count, lanes)
+        slot = self.slots.get("moved", (value, lanes), vector_of(value.type, len(lanes)))
+        return self.take(slot)
+
+    def _is_from_before(self, value: Value) -> bool:
+        """Whether a value is computed in front of the loop that is being emitted, and loaded there.
+
+        Without wide registers that moves more memory than it saves; what waits at barriers would
+        be saved at each.
+        """
+        loop = self.cfg.innermost[self.block]
+        return (
+            loop is not None
+            and has_wide_registers()
+            and isinstance(value, Instruction)
+            and value in self._definitions
+            and value.block not in loop.blocks
+            and self.divergence.is_varying(value)
+            and not self._escapes(value)
+            and not self.has_exact_form(value)
+            and loop.blocks.isdisjoint(self.barriers)
+        )
+
     def line(self, value: Value) -> tuple[str, Pattern] | None:
         """A base and what lanes add to it, if that is all there is to a value; None if not."""
         if isinstance(value, Constant) or self._escapes(value):
@@ -356,16 +384,16 @@ class Values:
             wanted = [
                 (key, slot)
                 for key, slot in self.slots.all.items()
-                if key[0] in ("value", "escape") and key not in done
+                if key[0] in ("value", "escape", "moved") and key not in done
             ]
             if not wanted:
                 return
             for key, slot in wanted:
                 done.add(key)
-                assert isinstance(key[1], Instruction)
-                self._insert_store(key[0], key[1], slot)
+                self._insert_store(*key, slot)
 
-    def _insert_store(self, kind: str, value: Instruction, slot: Slot) -> None:
+    def _insert_store(self, kind: str, what: object, slot: Slot) -> None:
+        value, lanes = what if isinstance(what, tuple) else (what, ())
         definition = self._definitions[value]
         lines, self.text.lines = self.text.lines, []
         self.text.computed = {}
@@ -377,6 +405,8 @@ class Values:
         if kind == "value":
             varying = self.divergence.is_varying(value)
             self.put(slot, self.vector(value) if varying else self.scalar(value))
+        elif kind == "moved":
+            self.put(slot, self.text.shuffle(value.type, self.vector(value), len(self.kept), lanes))
         else:
             new = self.vector(value)
             if self.mask != ALL:
