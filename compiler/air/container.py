@@ -93,10 +93,14 @@ class StoredFunction:
     path: str = ""
     line: int = 0
 
+    def true_digest(self) -> bytes:
+        """SHA-256 of what lies in the file."""
+        return hashlib.sha256(self.stored).digest()
+
     def bitcode(self) -> bytes:
         """The module. Raises AirFormatError if it is not what its hash says."""
         found = bytes(self.stored)
-        if hashlib.sha256(found).digest() != self.digest:
+        if self.true_digest() != self.digest:
             raise AirFormatError(
                 f"damaged Metal library: the bitcode of '{self.name}' is not what its hash says"
             )

@@ -79,6 +79,7 @@ class AirLibrary:
                     self._visible.setdefault(each.name, each)
         self._functions: dict[tuple[str, str, tuple[str, ...]], KernelFunction] = {}
         self._listings: dict[str, str] = {}
+        self._digests: dict[int, bytes] = {}
         self._lock = threading.Lock()
 
     @property
@@ -201,10 +202,8 @@ class AirLibrary:
                 tuple(each.name for each in missing),
             )
         file, line = self._place(function)
-        callable_ = [part for each in self._visible.values() for part in (each.name, each.digest)]
-        key = digest(
-            own_version(), function.digest, function.name, file, written, repr(linked), *callable_
-        )
+        reached = [part for each in (function, *self._visible.values()) for part in self._id(each)]
+        key = digest(own_version(), file, written, repr(linked), *reached)
         raw, listing = _CACHE.get(key), _CACHE.get(digest(key, "listing"))
         if raw is None or listing is None:
             try:
@@ -225,6 +224,16 @@ class AirLibrary:
         if listing:
             self._listings[file] = listing.decode()
         return restored(raw)
+
+    def _id(self, function: StoredFunction) -> tuple[str | bytes, ...]:
+        """What tells a function from all others, damaged ones of the same hash among them.
+
+        With what the file says alone, a damaged module would get the kernel of the sound one.
+        """
+        place = id(function.stored)  # which entry points of bare bitcode share
+        if place not in self._digests:
+            self._digests[place] = function.true_digest()
+        return function.name, function.digest, self._digests[place]
 
 
 def _containers(data: bytes | mmap, name: str) -> tuple[Container, ...]:

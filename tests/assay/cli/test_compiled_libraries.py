@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from assay.compiler.air.container import read_container
 from tests.support.metallib import Buffer, kernel, library
 
 Assay = Callable[..., Any]
@@ -94,3 +95,14 @@ def test_a_damaged_library_is_refused_without_a_traceback(assay: Assay, path: Pa
         done = assay(command, path)
         assert done.code != 0
         assert "damaged or truncated Metal library" in done.out + done.err
+
+
+def test_a_library_damaged_after_it_was_opened_is_refused(assay: Assay, path: Path) -> None:
+    assert assay("check", path, *given(path, 64)).code == 0
+    whole = path.read_bytes()
+    code = read_container(whole, "x").functions["copy"].bitcode()
+    path.write_bytes(whole.replace(code, bytes(len(code))))
+    for command in ("inspect", "check", "time"):
+        done = assay(command, path, *(given(path, 64) if command != "inspect" else ()))
+        assert done.code != 0, command
+        assert "the bitcode of 'copy' is not what its hash says" in done.out + done.err
