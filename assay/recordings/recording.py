@@ -31,7 +31,8 @@ def recording(
 
     Args:
         path: the file; it has its name once the block ends, however it ends, after all that was
-            committed; after Ctrl-C or a signal to end, after what ends within seconds.
+            committed; after Ctrl-C or a signal to end, after what ends within seconds. Without a
+            dispatch it takes the place of no other file. A link is written through.
         device: "native", Apple's Metal on a Mac, or "emulated".
         program: what the recording calls the program.
         chosen: which dispatches are kept; all if not given.
@@ -40,7 +41,7 @@ def recording(
 
     Raises:
         NoSuchMetal: if the device is not here.
-        OSError: if the file cannot be written.
+        OSError: if the file cannot be written, or is a folder, a device or a pipe.
     """
     metal = api.load(device)
     writer = RecordingWriter(path, _device_info(metal, device), program)

@@ -19,7 +19,7 @@ from .records import (
     MemoryRecord,
     TextureRecord,
 )
-from .write import RecordingWriter
+from .write import RecordingWriter, check_target
 
 __all__ = [
     "SUFFIX",
@@ -40,4 +40,5 @@ __all__ = [
     "RecordingError",
     "RecordingWriter",
     "TextureRecord",
+    "check_target",
 ]

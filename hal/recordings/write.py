@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 import threading
 import zipfile
 from pathlib import Path
@@ -29,23 +31,52 @@ from .records import (
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # ZIP's first; what is in the file does not depend on the clock
 _LEVEL = 6
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def check_target(path: Path) -> None:
+    """Refuse what a recording must not take the place of: a folder, a device, a pipe.
+
+    Raises:
+        OSError: for these, and for links that lead nowhere but to themselves.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        kind = _KINDS.get(stat.S_IFMT(mode), "no regular file")
+        code = errno.EISDIR if stat.S_ISDIR(mode) else errno.EEXIST
+        raise OSError(code, f"is {kind}; expected a file, or a name for a new one", str(path))
 
 
 class RecordingWriter:
     """A recording that is being made; it has its name once it is closed.
 
     What was recorded until an error is kept: leaving the block closes the file in any case.
-    Any thread may add.
+    Without a dispatch it takes the place of no other file. Where the name is a link's, what that
+    leads to is written. Any thread may add.
+
+    Attributes:
+        has_left: whether another file of that name was left, as there was no dispatch.
 
     Raises:
-        OSError: if the file cannot be written.
+        OSError: if the file cannot be written, or is a folder, a device or a pipe.
     """
 
     def __init__(self, path: Path, device: DeviceInfo, program: str) -> None:
-        self._path = path
+        check_target(path)
+        self._path = path.resolve()
         self._device = device
         self._program = program
-        self._unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+        self.has_left = False
+        self._unfinished = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         try:
             self._zip = zipfile.ZipFile(self._unfinished, "w", zipfile.ZIP_DEFLATED, True, _LEVEL)
         except OSError as error:
@@ -124,7 +155,11 @@ class RecordingWriter:
         marked = {"format": FORMAT, "version": VERSION, **msgspec.to_builtins(header)}
         self._write(HEADER, msgspec.json.encode(marked))
         self._zip.close()
-        self._unfinished.replace(self._path)
+        if not self._lines and self._path.exists():
+            self._unfinished.unlink()
+            self.has_left = True
+        else:
+            self._unfinished.replace(self._path)
 
     def _part(self, data: memoryview) -> int:
         digest = hashlib.blake2b(data, digest_size=16).digest()

@@ -148,13 +148,14 @@ def record_command(
 
     from ...recordings import recording
 
+    path = output or Path(f"{Path(program).name.removesuffix('.py')}{SUFFIX}")
+    _check_output(path)
     if is_module and arguments and arguments[0] == "--":
         arguments = arguments[1:]
     run = runner_of(program, arguments, function, input, parameters, iree, is_module=is_module)
     if device not in DEVICES:
         raise CommandError(f"--device {device}: expected {' or '.join(DEVICES)}", code=USAGE)
     libraries = libraries_of(program, patch, device, is_module=is_module)
-    path = output or Path(f"{Path(program).name.removesuffix('.py')}{SUFFIX}")
     name = Path(program).name
     with (
         signals_as_exits() as signals,
@@ -170,6 +171,18 @@ def record_command(
     _tell(path, metal)
     if code:
         raise typer.Exit(code)
+    if metal.has_left:
+        raise typer.Exit(USAGE)
+
+
+def _check_output(path: Path) -> None:
+    """Refuse, before the program runs, what a recording must not replace. Raises CommandError."""
+    from assay.hal.recordings import check_target
+
+    try:
+        check_target(path)
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}", code=USAGE) from None
 
 
 def runner_of(
@@ -299,7 +312,10 @@ def _ended_after(seconds: float | None, metal: "RecordingMetal", path: Path) -> 
 
 def _tell(path: Path, metal: "RecordingMetal") -> None:
     count, left_out = metal.recorded()
-    size = path.stat().st_size
-    note(f"{path}: {count:,} dispatch{'' if count == 1 else 'es'}, {size:,} bytes")
+    if metal.has_left:
+        note(f"{path}: no dispatch was recorded; the file is kept as it was")
+    else:
+        size = path.stat().st_size
+        note(f"{path}: {count:,} dispatch{'' if count == 1 else 'es'}, {size:,} bytes")
     for reason, number in sorted(left_out.items()):
         note(f"not recorded: {number:,} x {reason}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 from collections.abc import Callable
@@ -154,7 +155,7 @@ def test_behind_the_name_of_a_module_all_is_its_own(
     monkeypatch.syspath_prepend(str(tmp_path))
     for given in (("-q", "--output", "x"), ("--", "-q", "--output", "x")):
         done = assay("record", "--device", "emulated", "-o", "here", "-m", "tell", *given)
-        assert (done.code, done.out) == (0, "['-q', '--output', 'x']\n")
+        assert done.out == "['-q', '--output', 'x']\n"
     assert not (tmp_path / "x").exists()
 
 
@@ -163,6 +164,53 @@ def test_a_file_that_cannot_be_written_is_called_by_its_name(
 ) -> None:
     done = assay("record", script, "--device", "emulated", "-o", "/nonexistent/a", "--", 3, 0)
     assert done.code != 0 and "/nonexistent/a: No such file" in done.err
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [(".", "is a folder"), ("/dev/null", "is a device"), ("pipe", "is a pipe"), ("round", "round")],
+)
+def test_a_recording_takes_the_place_of_files_only(
+    assay: Callable[..., Done],
+    script: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    output: str,
+    said: str,
+) -> None:
+    monkeypatch.chdir(script.parent)
+    os.mkfifo("pipe")
+    Path("round").symlink_to("round")
+    before = sorted(script.parent.iterdir())
+    done = assay("record", script, "--device", "emulated", "-o", output, "--", 3, 0)
+    assert (done.code, done.out, said in done.err) == (2, "", True), done.err
+    assert sorted(script.parent.iterdir()) == before
+    assert Path("pipe").is_fifo() and Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_recording_is_written_through_a_link(
+    assay: Callable[..., Done], script: Path, tmp_path: Path, exists: bool
+) -> None:
+    (tmp_path / "folder").mkdir()
+    link, file = tmp_path / "link", tmp_path / "folder" / "file"
+    link.symlink_to(Path("folder") / "file")
+    if exists:
+        file.write_text("old")
+    assert assay("record", script, "--device", "emulated", "-o", link, "--", 3, 0).code == 0
+    assert link.is_symlink() and assay("replay", file).code == 0
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_recording_of_nothing_replaces_no_file(
+    assay: Callable[..., Done], script: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.assay-recording"
+    assay("record", script, "--device", "emulated", "-o", file, "--", 3, 0)
+    kept, files = file.read_bytes(), sorted(tmp_path.iterdir())
+    done = assay("record", script, "--device", "emulated", "-o", file, "-k", "nosuch", "--", 3, 0)
+    assert done.code == 2
+    assert "a.assay-recording: no dispatch was recorded; the file is kept as it was" in done.err
+    assert (file.read_bytes(), sorted(tmp_path.iterdir())) == (kept, files)
 
 
 @pytest.mark.parametrize(
