@@ -61,7 +61,8 @@ class RecordingWriter:
 
     What was recorded until an error is kept: leaving the block closes the file in any case.
     Without a dispatch it takes the place of no other file. Where the name is a link's, what that
-    leads to is written. Any thread may add.
+    leads to is written. Any thread may add; what comes once it is closed is left out, as programs
+    may run on that are ended.
 
     Attributes:
         has_left: whether another file of that name was left, as there was no dispatch.
@@ -130,18 +131,26 @@ class RecordingWriter:
 
     def add_dispatch(self, dispatch: DispatchRecord) -> None:
         """Keep a dispatch; what it refers to was added before."""
-        self._lines.append(msgspec.json.encode(dispatch))
+        line = msgspec.json.encode(dispatch)
+        with self._lock:
+            if not self._is_closed:
+                self._lines.append(line)
 
     def leave_out(self, reason: str) -> None:
         """Count a dispatch that runs and is not kept."""
         with self._lock:
-            self._left_out[reason] = self._left_out.get(reason, 0) + 1
+            if not self._is_closed:
+                self._left_out[reason] = self._left_out.get(reason, 0) + 1
 
     def close(self) -> None:
         """Finish the file and give it its name; nothing the second time."""
         with self._lock:
-            if self._zip.fp is not None:
+            if not self._is_closed:
                 self._close()
+
+    @property
+    def _is_closed(self) -> bool:
+        return self._zip.fp is None
 
     def _close(self) -> None:
         header = Header(
@@ -166,7 +175,8 @@ class RecordingWriter:
         number = self._parts.get(digest)
         if number is None:
             number = self._parts[digest] = len(self._parts)
-            self._write(f"{PARTS}{number}", data)
+            if not self._is_closed:
+                self._write(f"{PARTS}{number}", data)
         return number
 
     def _write(self, name: str, data: bytes | memoryview) -> None:

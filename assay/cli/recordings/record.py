@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand
 
 from ..crash_trace import signals_as_exits
-from ..failures import USAGE, CommandError
+from ..failures import USAGE, CommandError, report
 from ..options.groups import grouped
 from ..options.iree import IreeOptions
 from ..options.shared import (
@@ -295,11 +295,20 @@ def _ended_after(seconds: float | None, metal: "RecordingMetal", path: Path) -> 
         yield
         return
 
+    ending = threading.Lock()  # held by who ends the process: this thread or the timer's
+
     def end() -> None:
-        metal.finish(0.0)
-        _tell(path, metal)
-        print(f"error: {path.name}: stopped after {seconds:g} s", file=sys.stderr, flush=True)
-        os._exit(_TIMEOUT)
+        if not ending.acquire(blocking=False):
+            return
+        code = _TIMEOUT
+        try:
+            metal.stop()
+            _tell(path, metal)
+            print(f"error: {path.name}: stopped after {seconds:g} s", file=sys.stderr, flush=True)
+        except Exception as error:  # such as a full disk
+            code = report(error)
+        finally:
+            os._exit(code)
 
     timer = threading.Timer(seconds, end)
     timer.daemon = True
@@ -308,6 +317,7 @@ def _ended_after(seconds: float | None, metal: "RecordingMetal", path: Path) -> 
         yield
     finally:
         timer.cancel()
+        ending.acquire()  # for ever, if the time was over before
 
 
 def _tell(path: Path, metal: "RecordingMetal") -> None:

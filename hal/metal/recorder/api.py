@@ -47,6 +47,10 @@ class RecordingMetal:
         """
         return self.session.finish(seconds)
 
+    def stop(self) -> None:
+        """Close the file with what was recorded, and wait for nothing; programs may run on."""
+        self.session.writer.close()
+
     def __getattr__(self, name: str) -> Any:
         known = self.__dict__.get("_classes", {}).get(name)
         return known if known is not None else getattr(self._api, name)

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -101,6 +102,26 @@ commands.waitUntilCompleted()
         assert "1 dispatch, " in process.stderr.read().decode()
     with Recording(file) as recording:
         assert len(list(recording.dispatches())) == 1
+
+
+def test_a_program_that_dispatches_on_is_ended_with_what_it_recorded(
+    script: Path, tmp_path: Path
+) -> None:
+    start, rest = SCRIPT.split("commands = device.newCommandQueue()")
+    body = textwrap.indent(f"commands = queue{rest.split('print(')[0]}", "    ")
+    script.write_text(f"{start}queue = device.newCommandQueue()\nwhile True:\n{body}")
+    file = tmp_path / "a.assay-recording"
+    command = ["assay", "record", str(script), "--device", "emulated", "-o", str(file)]
+    for seconds in ("2", "2.1", "2.2"):
+        done = subprocess.run(
+            [*command, "--timeout", seconds, "--", "3"], capture_output=True, text=True
+        )
+        assert done.returncode == 124, done.stderr
+        kept, end = done.stderr.strip().split("\n")
+        assert end == f"error: a.assay-recording: stopped after {seconds} s"
+        with Recording(file) as recording:
+            count = len(list(recording.dispatches()))
+        assert count and f": {count:,} dispatch" in kept
 
 
 def test_a_recording_of_nothing_does_not_pass(

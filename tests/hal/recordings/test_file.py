@@ -105,6 +105,19 @@ def test_what_was_recorded_before_an_error_is_kept(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
+def test_what_comes_after_the_end_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path / "a")
+    writer = RecordingWriter(tmp_path / "b", INFO, "program")
+    with Recording(tmp_path / "a") as recording:
+        (dispatch, _) = recording.dispatches()
+    writer.close()
+    writer.add_bytes(DATA)
+    writer.add_dispatch(dispatch)
+    writer.leave_out("reason")
+    writer.close()
+    assert (writer.dispatches, writer.left_out) == (0, {})
+
+
 @pytest.mark.parametrize("data", [b"", b"hello", b"\x89PNG\r\n", b"PK\x05\x06" + bytes(18)])
 def test_foreign_files_are_refused_by_name(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "a").write_bytes(data)
