@@ -132,7 +132,8 @@ def record_command(
 
     For each dispatch: its kernel's source or library, constants and grid, every buffer it can
     reach before and after, and when the GPU ran it. [bold]assay replay[/bold] runs the file on any
-    machine and compares. Dispatches run one by one meanwhile.
+    machine and compares. Dispatches run one by one meanwhile. If none was recorded, the exit code
+    is 2, or the program's.
 
     [bold]Examples[/bold]
 
@@ -171,8 +172,10 @@ def record_command(
     _tell(path, metal)
     if code:
         raise typer.Exit(code)
-    if metal.has_left:
-        raise typer.Exit(USAGE)
+    count, left_out = metal.recorded()
+    if not count:  # which CI would take for a recording
+        why = "see the notes above" if left_out else "it dispatched none"
+        raise CommandError(f"{name}: no dispatch was recorded; {why}", code=USAGE)
 
 
 def _check_output(path: Path) -> None:
@@ -323,7 +326,7 @@ def _ended_after(seconds: float | None, metal: "RecordingMetal", path: Path) -> 
 def _tell(path: Path, metal: "RecordingMetal") -> None:
     count, left_out = metal.recorded()
     if metal.has_left:
-        note(f"{path}: no dispatch was recorded; the file is kept as it was")
+        note(f"{path}: kept as it was, without this run")
     else:
         size = path.stat().st_size
         note(f"{path}: {count:,} dispatch{'' if count == 1 else 'es'}, {size:,} bytes")

@@ -128,11 +128,24 @@ def test_a_recording_of_nothing_does_not_pass(
     assay: Callable[..., Done], script: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.assay-recording"
-    assay("record", script, "--device", "emulated", "-o", file, "--limit", "0", "--", 3, 0)
+    done = assay("record", script, "--device", "emulated", "-o", file, "--limit", "0", "--", 3, 0)
+    assert (done.code, done.out) == (2, "21.0\n")
+    assert "note: not recorded: 1 x dispatches beyond --limit" in done.err
+    assert "error: scale.py: no dispatch was recorded" in done.err
     done = assay("replay", file)
     assert done.code == 2
     assert "not recorded: 1 x dispatches beyond --limit" in done.out
     assert "a.assay-recording: there is no dispatch in it to compare" in done.err
+
+
+def test_a_program_that_dispatches_nothing_ends_with_its_own_error_or_one(
+    assay: Callable[..., Done], script: Path, tmp_path: Path
+) -> None:
+    script.write_text("import sys\nsys.exit(int(sys.argv[1]))\n")
+    for given, code in ((0, 2), (7, 7)):
+        done = assay("record", script, "--device", "emulated", "-o", tmp_path / "a", "--", given)
+        assert done.code == code
+        assert ("scale.py: no dispatch was recorded; it dispatched none" in done.err) == (not given)
 
 
 def test_commands_about_traces_open_recordings(
@@ -176,7 +189,7 @@ def test_behind_the_name_of_a_module_all_is_its_own(
     monkeypatch.syspath_prepend(str(tmp_path))
     for given in (("-q", "--output", "x"), ("--", "-q", "--output", "x")):
         done = assay("record", "--device", "emulated", "-o", "here", "-m", "tell", *given)
-        assert done.out == "['-q', '--output', 'x']\n"
+        assert (done.code, done.out) == (2, "['-q', '--output', 'x']\n")  # it has no dispatch
     assert not (tmp_path / "x").exists()
 
 
@@ -230,7 +243,8 @@ def test_a_recording_of_nothing_replaces_no_file(
     kept, files = file.read_bytes(), sorted(tmp_path.iterdir())
     done = assay("record", script, "--device", "emulated", "-o", file, "-k", "nosuch", "--", 3, 0)
     assert done.code == 2
-    assert "a.assay-recording: no dispatch was recorded; the file is kept as it was" in done.err
+    assert f"note: {file}: kept as it was, without this run" in done.err
+    assert "error: scale.py: no dispatch was recorded" in done.err
     assert (file.read_bytes(), sorted(tmp_path.iterdir())) == (kept, files)
 
 
