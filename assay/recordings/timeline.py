@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.hal.recordings import Recording
+from assay.hal.recordings import Recording, RecordingError
 from assay.traces import Clock, Recorder, Role, Trace
 from assay.traces.events import kinds as k
 from assay.traces.record.merge import merged
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..prediction.result import TimeResult
 
 _NS = 1e9
+_LONGEST = 1e9  # seconds of a run; traces have 64 bits of nanoseconds
 
 
 def measured(recording: Recording) -> Trace:
@@ -24,10 +25,15 @@ def measured(recording: Recording) -> Trace:
     recorder = Recorder(Clock.nanoseconds(), title=f"{header.program} on {device}")
     track = recorder.track(device, role=Role.QUEUE)
     start: float | None = None
-    for record in recording.dispatches():
+    for number, record in enumerate(recording.dispatches()):
         if not record.seconds:
             continue
         start = record.begin if start is None else start
+        if not (0 <= record.begin - start <= _LONGEST and record.seconds <= _LONGEST):
+            raise RecordingError(
+                f"{recording.path}: dispatch {number} is said to have run from {record.begin:g} s "
+                f"to {record.end:g} s, and the first one from {start:g} s; the file is damaged"
+            )
         width, height, depth = record.threadgroup
         grid = [
             -(-size // max(each, 1)) if record.in_threads else size

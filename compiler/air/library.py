@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,8 +52,10 @@ def mapped(path: Path) -> mmap:
     """A file's bytes, of which only what is asked for is read. Raises AirFormatError."""
     try:
         with path.open("rb") as file:
+            if not os.fstat(file.fileno()).st_size:  # which has no memory
+                raise AirFormatError(f"{path}: the file is empty")
             return mmap(file.fileno(), 0, access=ACCESS_READ)
-    except (OSError, ValueError) as error:  # an empty file has no memory
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise AirFormatError(f"{path}: cannot be read: {reason}") from None
 

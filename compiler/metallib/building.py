@@ -205,16 +205,19 @@ def _shown(name: str) -> str:
 def _write(
     target: Path, library: StoredLibrary, inputs: Iterable[Path], invocation: Invocation
 ) -> Path:
-    try:
-        target.write_bytes(packed(library))
-        if invocation.wants_dependencies:
-            file = Path(invocation.dependencies or target.with_suffix(".d"))
-            file.write_text(_rules(target, library, inputs, invocation))
-    except OSError as error:
-        raise CompileError(
-            f"error: cannot write '{error.filename}': {error.strerror or error}"
-        ) from None
+    write_file(target, packed(library))
+    if invocation.wants_dependencies:
+        file = Path(invocation.dependencies or target.with_suffix(".d"))
+        write_file(file, _rules(target, library, inputs, invocation).encode())
     return target
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file that the command line asks for. Raises CompileError."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:  # which has no file's name if a disk is full
+        raise CompileError(f"error: cannot write '{path}': {error.strerror or error}") from None
 
 
 def _rules(

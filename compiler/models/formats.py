@@ -16,6 +16,7 @@ SUFFIXES: dict[str, ModelFormat] = {
     ".tflite": "tflite",
 }
 _KERNELS = (".metal", ".msl")
+_COMPILED = (".metallib", ".dylib", ".air")
 
 _ZIP = b"PK\x03\x04"
 _IREE = b"IREE"
@@ -61,6 +62,11 @@ def model_format(path: Path) -> ModelFormat:
             raise ModelError(
                 f"{path}: these are kernels, not a model; `assay check {path}` runs them, "
                 f"`assay inspect {path}` shows what is in them"
+            ) from None
+        if path.suffix.lower() in _COMPILED:
+            raise ModelError(
+                f"{path}: these are compiled kernels, not a model; `assay check {path}` runs them, "
+                "`assay time` says how long they take, `assay inspect` what is in them"
             ) from None
         if path.suffix.lower() == ASSAY_SUFFIX:
             raise ModelError(

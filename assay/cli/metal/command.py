@@ -1,5 +1,6 @@
 """`assay metal`: compiles MSL and links what it compiled, by the options of `xcrun metal`."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,8 @@ from ..failures import FAILED
 # As click takes them: what it does not know comes to the command, in its order. It would find a -h
 # in -fno-fast-math.
 SETTINGS = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
+
+_TOLD = {"warning": "warning", "error": "(?:fatal )?error"}
 
 
 def metal_command(
@@ -65,7 +68,9 @@ def metal_command(
 def _print(text: str, output: str) -> None:
     """Write preprocessed text to stdout or a file."""
     if output and output != "-":
-        Path(output).write_text(text)
+        from assay.compiler.metallib.building import write_file
+
+        write_file(Path(output), text.encode())
     else:
         typer.echo(text, nl=False)
 
@@ -74,7 +79,8 @@ def _tell(message: str) -> None:
     """Print errors and warnings as clang does, with how many there are."""
     if message.startswith("error: "):
         message = f"assay metal: {message}"
-    counts = {kind: message.count(f": {kind}: ") for kind in ("warning", "error")}
+    # `fatal error`, of an include that is missing, is an error too.
+    counts = {kind: len(re.findall(rf": {told}: ", message)) for kind, told in _TOLD.items()}
     said = [f"{n} {kind}{'' if n == 1 else 's'}" for kind, n in counts.items() if n]
     total = f"{' and '.join(said)} generated.\n" if said else ""
     sys.stderr.write(f"{message.rstrip()}\n{total}")

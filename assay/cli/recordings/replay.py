@@ -149,19 +149,17 @@ def _captured(
 
     if timeline and chip in (None, "none"):
         raise CommandError("--trace of an .ireereplay needs --chip", code=USAGE)
+    _check_names(check, chip)
     with progress() as say:
-        try:
-            return replay_capture(
-                capture,
-                references=[np.asarray(value) for value in parse_inputs(reference)],
-                tolerances=_limits(tolerances),
-                checks=None if check == "none" else check,
-                chip="" if chip in (None, "none") else chip,
-                timeline=timeline,
-                say=say,
-            )
-        except ValueError as error:
-            raise CommandError(f"--check {check}: {error}", code=USAGE) from None
+        return replay_capture(
+            capture,
+            references=[np.asarray(value) for value in parse_inputs(reference)],
+            tolerances=_limits(tolerances),
+            checks=None if check == "none" else check,
+            chip="" if chip in (None, "none") else chip,
+            timeline=timeline,
+            say=say,
+        )
 
 
 def _replayed(
@@ -170,16 +168,32 @@ def _replayed(
     from ...recordings import replay
     from ..terminal import progress
 
+    _check_names(check, chip)
     with progress() as say:
-        limits = _limits(tolerances)
+        return replay(
+            recording,
+            tolerances=_limits(tolerances),
+            checks=None if check == "none" else check,
+            chip="" if chip == "none" else chip,
+            timeline=timeline,
+            say=say,
+        )
+
+
+def _check_names(check: str, chip: str | None) -> None:
+    """Refuse names of no check and no chip. Raises CommandError, with the option."""
+    from assay.hw.apple.facts.chips import chip as chip_named
+    from assay.hw.facts import SpecError
+
+    from ...checks.programs import chosen_checks
+
+    if check != "none":
         try:
-            return replay(
-                recording,
-                tolerances=limits,
-                checks=None if check == "none" else check,
-                chip="" if chip == "none" else chip,
-                timeline=timeline,
-                say=say,
-            )
+            chosen_checks(check)
         except ValueError as error:
             raise CommandError(f"--check {check}: {error}", code=USAGE) from None
+    if chip not in (None, "none"):
+        try:
+            chip_named(chip)
+        except SpecError as error:
+            raise CommandError(f"--chip {chip}: {error}", code=USAGE) from None

@@ -97,6 +97,22 @@ def test_a_damaged_library_is_refused_without_a_traceback(assay: Assay, path: Pa
         assert "damaged or truncated Metal library" in done.out + done.err
 
 
+def test_commands_for_models_name_those_for_kernels(assay: Assay, path: Path) -> None:
+    for command in (("run",), ("record", "--device", "emulated")):
+        done = assay(*command, path)
+        assert done.code != 0
+        assert f"{path}: these are compiled kernels, not a model; `assay check {path}`" in done.err
+        assert "`assay time`" in done.err and "`assay inspect`" in done.err
+
+
+def test_an_empty_library_is_called_empty(assay: Assay, path: Path) -> None:
+    path.write_bytes(b"")
+    for command in ("inspect", "check", "time"):
+        done = assay(command, path)
+        assert done.code != 0
+        assert f"{path}: the file is empty" in done.out + done.err
+
+
 def test_a_library_damaged_after_it_was_opened_is_refused(assay: Assay, path: Path) -> None:
     assert assay("check", path, *given(path, 64)).code == 0
     whole = path.read_bytes()

@@ -80,6 +80,31 @@ def test_warnings_are_told_as_clang_does(assay: Assay, folder: Path) -> None:
     assert done.code == 0 and "metal: warning: unknown warning option '-Wfrob'" in done.err
 
 
+def test_an_include_that_is_missing_counts_as_an_error(assay: Assay, folder: Path) -> None:
+    (folder / "scale.metal").write_text('#include "nosuch.h"\n')
+    done = assay("metal", "-c", "scale.metal")
+    assert done.code == 1 and "fatal error: 'nosuch.h' file not found" in done.err
+    assert done.err.endswith("\n1 error generated.\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("-c", "-o", "/dev/full"),
+        ("-o", "/dev/full"),
+        ("-E", "-o", "/dev/full"),
+        ("-c", "-MMD", "-MF", "/dev/full"),
+    ],
+)
+def test_files_that_cannot_be_written_are_named(
+    assay: Assay, folder: Path, given: tuple[str, ...]
+) -> None:
+    done = assay("metal", "scale.metal", "-DFACTOR=2", *given)
+    assert done.code == 1
+    assert "error: cannot write '/dev/full': No space left on device" in done.err
+
+
 def test_what_only_newer_compilers_refuse_is_a_warning(assay: Assay, folder: Path) -> None:
     done = assay("metal", "-c", "scale.metal", "-DFACTOR=(i < 4 < 3)")
     assert done.code == 0 and "warning: chained comparison" in done.err

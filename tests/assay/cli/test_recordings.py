@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import textwrap
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -283,7 +284,10 @@ def test_tolerances_that_are_misspelled_are_refused(
     assert "kernels.sc*.ulps is no limit; there are ulp, rtol, atol and any_nan" in done.err
     limits.write_text('[kernels."sc*"]\nulp = 3\n')
     assert assay("replay", file, "--tolerances", limits).code == 0
-    assert assay("replay", file, "--check", "nosuch").code == 2
+    done = assay("replay", file, "--check", "nosuch")
+    assert done.code == 2 and "error: --check nosuch: " in done.err
+    done = assay("replay", file, "--chip", "nochip")
+    assert done.code == 2 and "error: --chip nochip: chip 'nochip' is not known" in done.err
 
 
 def test_kernels_of_torch_that_a_script_imports_are_recorded(
@@ -304,6 +308,26 @@ def test_kernels_of_torch_that_a_script_imports_are_recorded(
     assert "1 dispatch replayed: 1 equal" in assay("replay", file, "--check", "none").out
     done = assay("record", script, "--device", "emulated", "--patch", "nothing")
     assert (done.code, "--patch nothing: expected torch or mlx" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize(("begin", "end"), [(1.0, 1.5), (7.0, 1e300)])
+def test_times_that_no_run_has_are_called_by_the_file_and_the_dispatch(
+    assay: Callable[..., Done], script: Path, tmp_path: Path, begin: float, end: float
+) -> None:
+    file, page = tmp_path / "a.assay-recording", tmp_path / "a.html"
+    assay("record", script, "--device", "emulated", "-o", file, "--", 3, 0)
+    with zipfile.ZipFile(file) as old:
+        entries = {name: old.read(name) for name in old.namelist()}
+    record = json.loads(entries["dispatches.jsonl"])
+    first, wrong = (json.dumps({**record, "begin": b, "end": e}) for b, e in ((5, 6), (begin, end)))
+    entries["dispatches.jsonl"] = f"{first}\n{wrong}\n".encode()
+    with zipfile.ZipFile(file, "w") as new:
+        for name, data in entries.items():
+            new.writestr(name, data)
+    for command in (("replay", file, "--trace", page), ("view", file, "-o", page, "--no-open")):
+        done = assay(*command)
+        assert done.code != 0
+        assert f"error: {file}: dispatch 1 is said to have run from {begin:g} s to" in done.err
 
 
 def test_a_program_is_recorded_and_replayed_at_once(
@@ -364,5 +388,10 @@ def test_options_that_do_not_fit_a_capture_are_refused(
     assert "the host read results of 256, 16 bytes; the references have 256" in done.err
     done = assay("replay", captured, "--trace", tmp_path / "run.json")
     assert done.code == 2 and "--trace of an .ireereplay needs --chip" in done.err
+    for option, value in (("--check", "nosuch"), ("--chip", "nochip")):
+        done = assay("replay", captured, option, value)
+        assert done.code == 2 and f"error: {option} {value}: " in done.err
+    done = assay("replay", captured, "--reference", "@nosuch.npy")
+    assert done.code == 2 and "--check" not in done.err
     done = assay("record", captured, "--input", "4xf32", "--device", "emulated")
     assert done.code == 2 and "a capture has its function and inputs in it" in done.err
