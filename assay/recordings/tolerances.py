@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import fnmatch
+import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,6 +57,12 @@ class Tolerances:
                 return limits
         return self.default
 
+    def unused(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The patterns that fit none of these kernels."""
+        found = tuple(names)
+        fits = fnmatch.fnmatchcase
+        return tuple(each for each in self.kernels if not any(fits(name, each) for name in found))
+
 
 def read_tolerances(path: Path) -> Tolerances:
     """The tolerances of a file.
@@ -71,6 +78,9 @@ def read_tolerances(path: Path) -> Tolerances:
             raise ToleranceError(
                 f"{path}: {unknown} is no limit; there are ulp, rtol, atol and any_nan"
             )
+        for place, value in _limits(data):
+            if not 0 <= value < math.inf:
+                raise ToleranceError(f"{path}: {place} = {value}: expected a number of at least 0")
         return msgspec.convert(data, Tolerances)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise ToleranceError(f"{path}: {error}") from None
@@ -78,12 +88,26 @@ def read_tolerances(path: Path) -> Tolerances:
 
 def _unknown(data: dict[str, object]) -> str:
     """A key that is misspelled, with where it stands; "" if there is none."""
+    wrong = [name for name in data if name not in ("default", "kernels")]
+    for where, table in _tables(data):
+        wrong += [f"{where}.{key}" for key in table if key not in Limits.__slots__]
+    return wrong[0] if wrong else ""
+
+
+def _limits(data: dict[str, object]) -> Iterator[tuple[str, int | float]]:
+    """All numbers, each with where it stands."""
+    for where, table in _tables(data):
+        for key, value in table.items():
+            if isinstance(value, int | float):
+                yield f"{where}.{key}", value
+
+
+def _tables(data: dict[str, object]) -> Iterator[tuple[str, dict[str, object]]]:
+    """The tables of limits, each with its name."""
     kernels = data.get("kernels", {})
     tables = {"default": data.get("default", {})}
     if isinstance(kernels, dict):
         tables |= {f"kernels.{name}": table for name, table in kernels.items()}
-    wrong = [name for name in data if name not in ("default", "kernels")]
     for where, table in tables.items():
         if isinstance(table, dict):
-            wrong += [f"{where}.{key}" for key in table if key not in Limits.__slots__]
-    return wrong[0] if wrong else ""
+            yield where, table

@@ -157,6 +157,8 @@ def _read(
         data = path.read_bytes()
     except OSError as error:
         raise CompileError(f"error: cannot read '{path}': {error.strerror or error}") from None
+    if not data:
+        raise CompileError(f"error: '{path}' is empty")
     if not is_stored(data):
         raise CompileError(
             f"error: '{path}' is neither MSL source nor a file of assay metal; what Apple's "

@@ -90,14 +90,17 @@ def replay_command(
     if not recording.is_file():
         what = "this is a folder" if recording.is_dir() else "there is no such file"
         raise CommandError(f"{recording}: {what}", code=USAGE)
+    limits = _limits(tolerances)
     if recording.suffix == SUFFIX:
         result: CaptureResult | ReplayResult = _captured(
-            recording, reference or [], tolerances, check, chip, timeline=trace is not None
+            recording, reference or [], limits, check, chip, timeline=trace is not None
         )
     elif reference:
         raise CommandError("--reference is for an .ireereplay; recordings have results", code=USAGE)
     else:
-        result = _replayed(recording, tolerances, check, chip, timeline=trace is not None)
+        result = _replayed(recording, limits, check, chip, timeline=trace is not None)
+    if tolerances is not None:
+        _note_unused(tolerances, limits, result)
     if trace is not None:
         _write(result, trace)
     if json:
@@ -132,10 +135,26 @@ def _limits(tolerances: Path | None) -> "Tolerances":
     return Tolerances() if tolerances is None else read_tolerances(tolerances)
 
 
+def _note_unused(file: Path, limits: "Tolerances", result: "CaptureResult | ReplayResult") -> None:
+    """Tell of patterns that fit nothing, which may be misspelled."""
+    from assay.sim.names import listed
+
+    from ...recordings import ReplayResult
+    from ..terminal import note
+
+    if isinstance(result, ReplayResult):
+        names, what = {each.kernel for each in result.dispatches}, "kernel of the recording"
+    else:
+        names = {f"result {number}" for number in range(len(result.results))}
+        what = "result of the capture"
+    if unused := limits.unused(names):
+        note(f"{file}: no {what} is called {listed(unused)}")
+
+
 def _captured(
     capture: Path,
     reference: list[str],
-    tolerances: Path | None,
+    tolerances: "Tolerances",
     check: str,
     chip: str | None,
     *,
@@ -154,7 +173,7 @@ def _captured(
         return replay_capture(
             capture,
             references=[np.asarray(value) for value in parse_inputs(reference)],
-            tolerances=_limits(tolerances),
+            tolerances=tolerances,
             checks=None if check == "none" else check,
             chip="" if chip in (None, "none") else chip,
             timeline=timeline,
@@ -163,7 +182,7 @@ def _captured(
 
 
 def _replayed(
-    recording: Path, tolerances: Path | None, check: str, chip: str | None, *, timeline: bool
+    recording: Path, tolerances: "Tolerances", check: str, chip: str | None, *, timeline: bool
 ) -> "ReplayResult":
     from ...recordings import replay
     from ..terminal import progress
@@ -172,7 +191,7 @@ def _replayed(
     with progress() as say:
         return replay(
             recording,
-            tolerances=_limits(tolerances),
+            tolerances=tolerances,
             checks=None if check == "none" else check,
             chip="" if chip == "none" else chip,
             timeline=timeline,

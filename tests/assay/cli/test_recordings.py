@@ -310,6 +310,41 @@ def test_kernels_of_torch_that_a_script_imports_are_recorded(
     assert (done.code, "--patch nothing: expected torch or mlx" in done.err) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[kernels."sc*"]\nulp = -3', "kernels.sc*.ulp = -3: expected a number of at least 0"),
+        ("[default]\nrtol = nan", "default.rtol = nan: expected a number of at least 0"),
+        ("[default]\natol = inf", "default.atol = inf: expected a number of at least 0"),
+        ("[default]\natol = -1e-9", "default.atol = -1e-09: expected a number of at least 0"),
+    ],
+)
+def test_tolerances_that_cannot_be_are_refused(
+    assay: Callable[..., Done], script: Path, tmp_path: Path, text: str, said: str
+) -> None:
+    file, limits = tmp_path / "a", tmp_path / "t.toml"
+    assay("record", script, "--device", "emulated", "-o", file, "--", 3, 0)
+    limits.write_text(text)
+    done = assay("replay", file, "--tolerances", limits)
+    assert (done.code, f"error: {limits}: {said}" in done.err) == (2, True), done.err
+
+
+def test_tolerances_for_no_kernel_of_a_recording_are_told(
+    assay: Callable[..., Done], script: Path, captured: Path, tmp_path: Path
+) -> None:
+    file, limits = tmp_path / "a", tmp_path / "t.toml"
+    assay("record", script, "--device", "emulated", "-o", file, "--", 3, 0)
+    limits.write_text('[kernels."nosuch"]\nulp = 3\n[kernels."sc*"]\nulp = 3\n[kernels."x*"]\n')
+    done = assay("replay", file, "--tolerances", limits)
+    assert done.code == 0
+    assert f"note: {limits}: no kernel of the recording is called nosuch, x*" in done.err
+    limits.write_text('[kernels."result 1"]\nulp = 3\n[kernels."result 7"]\nulp = 3\n')
+    done = assay("replay", captured, "--tolerances", limits)
+    assert f"note: {limits}: no result of the capture is called result 7\n" in done.err
+    limits.write_text('[kernels."result ?"]\nulp = 3\n')
+    assert "note" not in assay("replay", captured, "--tolerances", limits).err
+
+
 @pytest.mark.parametrize(("begin", "end"), [(1.0, 1.5), (7.0, 1e300)])
 def test_times_that_no_run_has_are_called_by_the_file_and_the_dispatch(
     assay: Callable[..., Done], script: Path, tmp_path: Path, begin: float, end: float
