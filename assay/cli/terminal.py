@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+FEW = 8
+"""Kernels whose result comes soon; of so few no progress is told."""
+_QUIET_S = 15.0  # between two lines of progress without a terminal
 _state = {"json": False}
 
 
@@ -81,6 +85,48 @@ def progress() -> Iterator[Callable[[str], None]]:
         return
     with stderr().status("") as status:
         yield status.update
+
+
+@contextmanager
+def counted(done: str) -> "Iterator[Counted]":
+    """Tells how many kernels of a file are `done`: "checked", "timed"."""
+    with progress() as say:
+        yield Counted(say, done)
+
+
+class Counted:
+    """Counts kernels: a terminal shows each, a file gets a line now and then.
+
+    Of few kernels it says nothing: their results come soon.
+    """
+
+    def __init__(self, say: Callable[[str], None], done: str) -> None:
+        self.say = say
+        self._what = done
+        self._total = self._done = 0
+        self._since = time.monotonic()
+
+    def begin(self, total: int) -> None:
+        """A file with so many kernels."""
+        self._total, self._done = total, 0
+
+    def state(self) -> str:
+        """How far it is."""
+        return f"after {self._done} of {self._total} kernels"
+
+    def finished(self, name: str, said: Iterable[str] = ()) -> None:
+        """A kernel is done; what is `said` of it stands in lines of its own."""
+        self._done += 1
+        if self._total < FEW:
+            return
+        state = f"{self._done}/{self._total}"
+        self.say(f"{state} {name}")
+        lines = [f"{state} {name}: {each}" for each in said]
+        if not lines and not sys.stderr.isatty() and time.monotonic() - self._since > _QUIET_S:
+            lines = [f"{state} kernels {self._what}"]
+        if lines:
+            self._since = time.monotonic()
+            print("\n".join(lines), file=sys.stderr, flush=True)
 
 
 def _plain(value: Any) -> Any:

@@ -31,9 +31,10 @@ def kernel_times(
     from ..launches.source import chosen_kernels
     from ..prediction import TimeInputError
     from ..prediction.sources import kernel_run, time_kernel_run, timed_library
-    from .terminal import progress
+    from .terminal import counted
 
-    with usage_errors(), progress() as say:
+    with usage_errors(), counted("timed") as told:
+        told.say(f"reading {file}")
         chips = chips_of(chip, how.compare)
         library = timed_library(file, kernel.macros(), kernel.include or [])
         names = chosen_kernels(library, functions)
@@ -47,16 +48,22 @@ def kernel_times(
             threadgroup=sizes_given("--threadgroup", sizes.threadgroup),
             setups=setups_in_file(kernel.args) if kernel.args is not None else None,
         )
-        time = partial(time_kernel_run, warm=not how.cold, timeline=how.trace is not None, say=say)
+        time = partial(
+            time_kernel_run, warm=not how.cold, timeline=how.trace is not None, say=told.say
+        )
         if len(names) == 1:
             run = prepare(names[0])
             return [[time(run, each, both=each is chips[0]) for each in chips]], []
         found, failed = [], []
+        told.begin(len(names))
         for name in names:
             try:
                 found.append([time(prepare(name), each) for each in chips])
             except (TimeInputError, CompileError) as error:
                 failed.append(str(error))
+                told.finished(name, [f"not timed: {failed[-1].splitlines()[0]}"])
+            else:
+                told.finished(name)
         return found, failed
 
 

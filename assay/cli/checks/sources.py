@@ -1,23 +1,18 @@
 """`assay check` of .metal files: their kernels one by one, or by several processes."""
 
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..options.check import ManyOptions
 from ..options.common import KernelOptions
-from ..terminal import progress
+from ..terminal import FEW, Counted, counted
 
 if TYPE_CHECKING:
     from ...checks import Report, SourceOptions
     from ...reports.report import ReportPart
 
-_FEW = 8  # kernels that one process checks sooner than several would start
 _TIMEOUT_S = 120.0  # of a kernel where nobody says so, and several processes are at work
-_QUIET_S = 15.0  # between two lines of progress without a terminal
 
 
 def check_sources(
@@ -40,7 +35,7 @@ def check_sources(
         include_paths=tuple(kernel.include or []),
         inputs=inputs,
     )
-    with _told() as told:
+    with counted("checked") as told:
         for path in files:
             told.say(f"reading {path}")
             source = read_source(path)
@@ -60,7 +55,7 @@ def _check_file(
     report: "Report",
     options: "SourceOptions",
     many: ManyOptions,
-    told: "_Told",
+    told: Counted,
 ) -> None:
     from assay.sim.simt.run.settings import default_workers
 
@@ -71,10 +66,12 @@ def _check_file(
     checked.begin(report)
     told.begin(len(checked.names))
     jobs = many.jobs or default_workers()
-    if many.timeout_per_kernel is None and (jobs == 1 or len(checked.names) < _FEW):
+    if many.timeout_per_kernel is None and (jobs == 1 or len(checked.names) < FEW):
+        # So few are checked sooner than several processes would start.
         for name in checked.names:
             told.say(f"checking {name}")
-            told.finished(name, report.absorb(checked.part(name, report.checks, report.seeds)))
+            part = report.absorb(checked.part(name, report.checks, report.seeds))
+            told.finished(name, _in_short(part))
         return
     task = Task(
         source=source,
@@ -85,53 +82,13 @@ def _check_file(
     )
     timeout = many.timeout_per_kernel or _TIMEOUT_S
     for name, part in check_in_processes(task, checked.names, jobs=jobs, timeout=timeout):
-        told.finished(name, report.absorb(part))
+        told.finished(name, _in_short(report.absorb(part)))
     report.sort_kernels(checked.names)
 
 
 def _stopped(end: BaseException) -> str:
     by = "Ctrl-C" if isinstance(end, KeyboardInterrupt) else "a signal"
     return f"the check was stopped by {by}"
-
-
-@contextmanager
-def _told() -> "Iterator[_Told]":
-    with progress() as say:
-        yield _Told(say)
-
-
-class _Told:
-    """What stderr says of kernels as they finish: those with findings, and now and then how many.
-
-    Of few kernels it says nothing: their report comes soon.
-    """
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self.say = say
-        self._total = self._done = 0
-        self._since = time.monotonic()
-
-    def begin(self, total: int) -> None:
-        """A file with so many kernels to check."""
-        self._total, self._done = total, 0
-
-    def state(self) -> str:
-        """How far it is."""
-        return f"after {self._done} of {self._total} kernels"
-
-    def finished(self, name: str, part: "ReportPart") -> None:
-        """A kernel, with what was found in it."""
-        self._done += 1
-        if self._total < _FEW:
-            return
-        state = f"{self._done}/{self._total}"
-        self.say(f"{state} {name}")
-        lines = [f"{state} {name}: {each}" for each in _in_short(part)]
-        if not lines and not sys.stderr.isatty() and time.monotonic() - self._since > _QUIET_S:
-            lines = [f"{state} kernels checked"]
-        if lines:
-            self._since = time.monotonic()
-            print("\n".join(lines), file=sys.stderr, flush=True)
 
 
 def _in_short(part: "ReportPart") -> Iterator[str]:

@@ -145,12 +145,9 @@ def record_command(
 
       assay record program.py --device emulated -o here.assay-recording
     """
-    from assay.hal.recordings import SUFFIX
-
     from ...recordings import recording
 
-    path = output or Path(f"{Path(program).name.removesuffix('.py')}{SUFFIX}")
-    _check_output(path)
+    path = _checked(output, program)
     if is_module and arguments and arguments[0] == "--":
         arguments = arguments[1:]
     run = runner_of(program, arguments, function, input, parameters, iree, is_module=is_module)
@@ -172,20 +169,27 @@ def record_command(
     _tell(path, metal)
     if code:
         raise typer.Exit(code)
-    count, left_out = metal.recorded()
-    if not count:  # which CI would take for a recording
-        why = "see the notes above" if left_out else "it dispatched none"
-        raise CommandError(f"{name}: no dispatch was recorded; {why}", code=USAGE)
+    _need_dispatches(name, metal)
 
 
-def _check_output(path: Path) -> None:
-    """Refuse, before the program runs, what a recording must not replace. Raises CommandError."""
-    from assay.hal.recordings import check_target
+def _checked(output: Path | None, program: str) -> Path:
+    """Where to record, which must not be what a recording cannot replace. Raises CommandError."""
+    from assay.hal.recordings import SUFFIX, check_target
 
+    path = output or Path(f"{Path(program).name.removesuffix('.py')}{SUFFIX}")
     try:
         check_target(path)
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}", code=USAGE) from None
+    return path
+
+
+def _need_dispatches(name: str, metal: "RecordingMetal") -> None:
+    """Refuse a recording of nothing, which CI would take for one. Raises CommandError."""
+    count, left_out = metal.recorded()
+    if not count:
+        why = "see the notes above" if left_out else "it dispatched none"
+        raise CommandError(f"{name}: no dispatch was recorded; {why}", code=USAGE)
 
 
 def runner_of(

@@ -99,8 +99,7 @@ def replay_command(
         raise CommandError("--reference is for an .ireereplay; recordings have results", code=USAGE)
     else:
         result = _replayed(recording, limits, check, chip, timeline=trace is not None)
-    if tolerances is not None:
-        _note_unused(tolerances, limits, result)
+    _note_unused(tolerances, limits, result)
     if trace is not None:
         _write(result, trace)
     if json:
@@ -135,7 +134,9 @@ def _limits(tolerances: Path | None) -> "Tolerances":
     return Tolerances() if tolerances is None else read_tolerances(tolerances)
 
 
-def _note_unused(file: Path, limits: "Tolerances", result: "CaptureResult | ReplayResult") -> None:
+def _note_unused(
+    file: Path | None, limits: "Tolerances", result: "CaptureResult | ReplayResult"
+) -> None:
     """Tell of patterns that fit nothing, which may be misspelled."""
     from assay.sim.names import listed
 
@@ -147,7 +148,7 @@ def _note_unused(file: Path, limits: "Tolerances", result: "CaptureResult | Repl
     else:
         names = {f"result {number}" for number in range(len(result.results))}
         what = "result of the capture"
-    if unused := limits.unused(names):
+    if file is not None and (unused := limits.unused(names)):
         note(f"{file}: no {what} is called {listed(unused)}")
 
 

@@ -89,6 +89,25 @@ def test_time_predicts_it(assay: Assay, path: Path) -> None:
     assert "copy" in json.loads(done.out)["program"]
 
 
+@pytest.mark.parametrize(("command", "done"), [("check", "checked"), ("time", "timed")])
+def test_of_many_kernels_stderr_says_how_many_are_done(
+    assay: Assay, path: Path, monkeypatch: pytest.MonkeyPatch, command: str, done: str
+) -> None:
+    def run(count: int) -> list[str]:
+        names = [f"k{number}" for number in range(count)]
+        path.write_bytes(library({name: COPY.replace("@copy", f"@{name}") for name in names}))
+        text = ARGUMENTS.format(64)
+        path.with_suffix(".toml").write_text("".join(text.replace("copy", x) for x in names))
+        ended = assay(command, path, "--args", path.with_suffix(".toml"))
+        assert ended.code == 0, ended.err
+        return [line for line in ended.err.split("\n") if line]
+
+    assert run(9) == []  # they took no time
+    monkeypatch.setattr("assay.cli.terminal._QUIET_S", 0.0)
+    assert run(9) == [f"{number}/9 kernels {done}" for number in range(1, 10)]
+    assert run(3) == []
+
+
 def test_a_damaged_library_is_refused_without_a_traceback(assay: Assay, path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-7])
     for command in ("inspect", "check", "time"):
