@@ -24,6 +24,25 @@ kernel void add(device const float* x, device float* y, uint i [[thread_position
     y[i] = x[i] + 1;
 }
 """
+OWN = f'''import Metal
+
+def test_add():
+    device = Metal.MTLCreateSystemDefaultDevice()
+    library, _ = device.newLibraryWithSource_options_error_("""{ADD}""", None, None)
+    add = library.newFunctionWithName_("add")
+    state, _ = device.newComputePipelineStateWithFunction_error_(add, None)
+    commands = device.newCommandQueue().commandBuffer()
+    encoder = commands.computeCommandEncoder()
+    encoder.setComputePipelineState_(state)
+    for index in range(2):
+        x = device.newBufferWithBytes_length_options_(bytes(32), 32, 0)
+        encoder.setBuffer_offset_atIndex_(x, 0, index)
+    encoder.dispatchThreads_threadsPerThreadgroup_((8, 1, 1), (8, 1, 1))
+    encoder.endEncoding()
+    commands.commit()
+    commands.waitUntilCompleted()
+    assert x.contents().as_buffer(4).cast("f")[0] == 1
+'''
 RACE = """#include <metal_stdlib>
 using namespace metal;
 kernel void mix(device float* x, uint i [[thread_index_in_threadgroup]]) {
@@ -158,9 +177,7 @@ def test_the_workflow_that_records_ends_in_time_and_uploads_what_its_commands_le
     limits = [int(found) for found in re.findall(r"--timeout (\d+)", text)]
     assert len(limits) == len(commands) and sum(limits) < 60 * job["timeout-minutes"]
     (project / "tests" / "gpu").mkdir()
-    (project / "tests" / "gpu" / "test_own.py").write_text(
-        "import Metal\n\ndef test_device():\n    assert Metal.MTLCreateSystemDefaultDevice()\n"
-    )
+    (project / "tests" / "gpu" / "test_own.py").write_text(OWN)
     for command in commands:
         here = command.replace("record ", "record --device emulated ")
         done = shell(here.replace("recordings.suite", "recordings.suite 'convert/float-*'"))
