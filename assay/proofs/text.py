@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -77,7 +77,7 @@ def proofs_report(proofs: Iterable[KernelProof], sources: Mapping[str, str]) -> 
             name=proof.name,
             file=proof.file,
             line=proof.line,
-            assumptions=proof.assumptions,
+            assumptions=(*proof.assumptions, *_conditions(proof)),
             problem=proof.problem,
             seconds=proof.seconds,
         )
@@ -89,6 +89,15 @@ def proofs_report(proofs: Iterable[KernelProof], sources: Mapping[str, str]) -> 
                 why = "; ".join(obstacle_text(each) for each in answer.obstacles[:_SHOWN_OBSTACLES])
                 report.add_obstacle(f"{proof}: undecided: {MEANING[answer.about]}: {why}")
     return report
+
+
+def _conditions(proof: KernelProof) -> Iterator[str]:
+    """What proofs rest on that is not assumed, as sentences."""
+    for answer in proof.answers:
+        if answer.verdict == "proved":
+            yield from (
+                f"{obstacle_text(each)} ({MEANING[answer.about]})" for each in answer.rests_on
+            )
 
 
 def proofs_json(proofs: Iterable[KernelProof]) -> dict[str, Any]:

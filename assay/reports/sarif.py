@@ -35,12 +35,11 @@ def report_sarif(report: Report, *, root: Path | None = None) -> dict[str, Any]:
     results = [writer.result(finding) for finding in findings]
     results += [writer.result(finding, by) for finding, by in suppressed]
     results += [writer.result(error) for error in report.uncompiled.values()]
-    notifications = [
-        {
-            "level": "error",
-            "message": {"text": text},
-        }
-        for text in report.unchecked
+    notifications = [_notification("error", text) for text in report.unchecked]
+    notifications += [
+        _notification("note", f"{kernel.noun} '{kernel.name}': assumed: {text}")
+        for kernel in report.kernels
+        for text in kernel.assumptions
     ]
     return {
         "$schema": SCHEMA,
@@ -58,7 +57,7 @@ def report_sarif(report: Report, *, root: Path | None = None) -> dict[str, Any]:
                 "columnKind": "unicodeCodePoints",
                 "invocations": [
                     {
-                        "executionSuccessful": not notifications,
+                        "executionSuccessful": not report.unchecked,
                         "toolExecutionNotifications": notifications,
                     }
                 ],
@@ -66,6 +65,10 @@ def report_sarif(report: Report, *, root: Path | None = None) -> dict[str, Any]:
             }
         ],
     }
+
+
+def _notification(level: str, text: str) -> dict[str, Any]:
+    return {"level": level, "message": {"text": text}}
 
 
 def _rule(name: str, check: str) -> dict[str, Any]:

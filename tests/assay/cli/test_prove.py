@@ -229,6 +229,22 @@ def test_sarif_has_what_is_refuted_and_what_is_undecided(assay: Assay, folder: P
     assert any("it takes longer than 0.001 s" in text for text in texts)
 
 
+def test_sarif_has_what_a_proof_rests_on(assay: Assay, folder: Path) -> None:
+    (folder / "apart.metal").write_text(
+        "#include <metal_stdlib>\nusing namespace metal;\n"
+        "kernel void apart(device float* y, uint i [[thread_position_in_grid]]) {\n"
+        "    y[i * 65536] = i;\n}\n"
+    )
+    done = assay("prove", "apart.metal", "--format", "sarif")
+    assert done.code == 0
+    (run,) = json.loads(done.out)["runs"]
+    (invocation,) = run["invocations"]
+    assert invocation["executionSuccessful"]
+    notes = [each["message"]["text"] for each in invocation["toolExecutionNotifications"]]
+    assert any("apart.metal:4: what is computed here does not wrap" in text for text in notes)
+    assert any("all threadgroups are full" in text for text in notes)
+
+
 def test_what_was_checked_is_proved(assay: Assay, folder: Path) -> None:
     (folder / "tiled.metal").write_text(TILED)
     done = assay("check", "tiled.metal", "--prove")

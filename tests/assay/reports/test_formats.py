@@ -135,8 +135,16 @@ def test_sarif_carries_suppressed_findings_as_suppressed(sarif: dict[str, Any]) 
 def test_a_kernel_that_was_not_checked_makes_the_run_unsuccessful(sarif: dict[str, Any]) -> None:
     [invocation] = sarif["runs"][0]["invocations"]
     assert not invocation["executionSuccessful"]
-    [notification] = invocation["toolExecutionNotifications"]
-    assert "'blur' was not checked: takes a texture" in notification["message"]["text"]
+    [error, *notes] = invocation["toolExecutionNotifications"]
+    assert error["level"] == "error"
+    assert "'blur' was not checked: takes a texture" in error["message"]["text"]
+    assert {each["level"] for each in notes} == {"note"}
+
+
+def test_sarif_says_what_was_assumed(sarif: dict[str, Any]) -> None:
+    [invocation] = sarif["runs"][0]["invocations"]
+    texts = [each["message"]["text"] for each in invocation["toolExecutionNotifications"]]
+    assert any(text.endswith(": assumed: x: 4096 x float, random") for text in texts)
 
 
 def test_a_comment_in_the_source_is_a_suppression_in_source() -> None:
