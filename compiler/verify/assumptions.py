@@ -46,7 +46,7 @@ _ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], Expression]] = {
 }
 _EACH = "[...]"  # what Python reads in the place of `[*]`
 _MOST_SCALARS = 4  # of which extra assumptions are tried
-_MULTIPLES = (8, 16, 32, 64)
+_MULTIPLES = (2, 4, 8, 16, 32, 64)
 
 
 class AssumptionError(ValueError):
@@ -307,28 +307,31 @@ def _is_read(kernel: Kernel, buffer: Scalar) -> bool:
     )
 
 
-def candidates(kernel: Kernel, names: Names) -> Iterator[str]:
-    """Extra assumptions that hosts often see to, the weaker ones first."""
+def candidates(kernel: Kernel, names: Names) -> Iterator[tuple[str, ...]]:
+    """Extra assumptions that hosts often see to, the weaker ones first; of one that others are
+    stronger than, all of these, which rise to the strongest.
+    """
     scalars = [name for name in names.scalars if "." not in name][:_MOST_SCALARS]
     unused = unused_axes(kernel)
     axes = [axis for at, axis in enumerate(_AXES) if at not in unused]
     extents = [[f"grid.{axis} <= {name}" for name in scalars] for axis in axes]
     singles = [text for each in extents for text in each]
-    yield from singles
+    yield from ((f"{name} >= 1",) for name in scalars)
+    yield from ((text,) for text in singles)
     yield from (
-        f"distinct({name})"
+        (f"distinct({name})",)
         for name, each in names.buffers.items()
         if not may_be_written(kernel, each) and _is_read(kernel, each)
     )
-    yield from (f"{name} % {by} == 0" for name in scalars for by in _MULTIPLES)
+    yield from (tuple(f"{name} % {by} == 0" for by in _MULTIPLES) for name in scalars)
     for one, other in itertools.combinations(extents, 2):
-        yield from (f"{left} and {right}" for left in one for right in other)
-    yield from (f"groups.{axis} == 1" for axis in axes)
+        yield from ((f"{left} and {right}",) for left in one for right in other)
+    yield from ((f"groups.{axis} == 1",) for axis in axes)
     yield from (
-        f"{one} and groups.{axis} == 1"
+        (f"{one} and groups.{axis} == 1",)
         for one in singles
         for axis in axes
         if not one.startswith(f"grid.{axis}")
     )
     if len(axes) > 1:
-        yield " and ".join(f"groups.{axis} == 1" for axis in axes)
+        yield (" and ".join(f"groups.{axis} == 1" for axis in axes),)

@@ -258,13 +258,20 @@ def _helping(
 ) -> str:
     """The weakest extra assumption found under which there is a proof; empty if there is none."""
     quick = Effort(examples=1, seconds=_SECONDS_OF_TRY, only=failed)
-    for text in itertools.islice(candidates(kernel, launch.names), _MOST_TRIED):
+
+    def helps(text: str) -> bool:
         further, more = replace(launch, holds=(*launch.holds, text)), lemmas.under_more()
-        kernel = replace(kernel, contents=_contents(kernel, further))
+        known = replace(kernel, contents=_contents(kernel, further))
         # What failed first is asked first: most candidates do not help there.
-        helps = prove(kernel, further, quick, more).verdict == "proved" and _can_be(kernel, further)
-        if helps and prove(kernel, further, Effort(examples=1), more).verdict == "proved":
-            return text
+        return (
+            prove(known, further, quick, more).verdict == "proved"
+            and _can_be(known, further)
+            and prove(known, further, Effort(examples=1), more).verdict == "proved"
+        )
+
+    for rising in itertools.islice(candidates(kernel, launch.names), _MOST_TRIED):
+        if helps(rising[-1]):
+            return next((text for text in rising[:-1] if helps(text)), rising[-1])
     return ""
 
 

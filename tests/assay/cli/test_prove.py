@@ -89,6 +89,26 @@ def test_the_weakest_further_assumption_is_offered(assay: Assay, folder: Path) -
     assert "it would be proved with: --assume 'grid.x <= n'" in done.out
 
 
+@pytest.mark.parametrize(
+    ("store", "offered"),
+    [
+        ("y[int(i) * n] = i;", "n >= 1"),
+        ("if (n % 4 != 0 && i % 2 == 0) y[i / 2] = i; else y[i] = 1;", "n % 4 == 0"),
+    ],
+)
+def test_no_more_is_offered_than_is_needed(
+    assay: Assay, folder: Path, store: str, offered: str
+) -> None:
+    (folder / "apart.metal").write_text(
+        "#include <metal_stdlib>\nusing namespace metal;\n"
+        "kernel void apart(device float* y, constant int& n,"
+        f" uint i [[thread_position_in_grid]]) {{ {store} }}\n"
+    )
+    done = assay("prove", "apart.metal", "--threadgroup", "64")
+    assert done.code == 1
+    assert f"it would be proved with: --assume '{offered}'" in done.out
+
+
 def test_buffers_of_stated_length_are_not_left(assay: Assay, folder: Path) -> None:
     (folder / "tiled.metal").write_text(TILED)
     options = ("--assume", "grid.x <= n and grid.y <= n and n % 8 == 0")
