@@ -28,7 +28,7 @@ from assay.foundry import Kernel
 from assay.foundry.library import gemm
 from assay.launches.inputs import Size
 from assay.proofs.comments import assumptions_of
-from assay.proofs.names import names_of
+from assay.proofs.names import names_of, referred_lengths
 
 from . import compile as compiled
 from . import sources
@@ -132,7 +132,12 @@ def _launch(case: Case, kernel: KernelFunction, library: Library) -> Launch:
     stated = [each.text for each in assumptions_of(library).get(case.function, ())]
     names = names_of(kernel, library.sources().values())
     meant = () if case.launch is None else _as_launched(case.launch, kernel, names)
-    return Launch(size=case.size, names=names, holds=(*_HOLDS.get(case.name, ()), *stated, *meant))
+    return Launch(
+        size=case.size,
+        names=names,
+        holds=(*_HOLDS.get(case.name, ()), *stated, *meant),
+        lengths=referred_lengths(kernel),
+    )
 
 
 def _as_launched(launch: validation.Launch, kernel: KernelFunction, names: Names) -> Iterator[str]:

@@ -46,6 +46,12 @@ def names_of(kernel: KernelFunction, sources: Iterable[str] = ()) -> Names:
     return Names(scalars, arrays, buffers)
 
 
+def referred_lengths(kernel: KernelFunction) -> dict[str, str]:
+    """Bytes of what references are to, by argument: `constant T& x` is one T."""
+    known = (each for each in kernel.arguments if each.is_reference and each.size)
+    return {each.name: str(each.size) for each in known}
+
+
 def _members(argument: Argument, number: int, texts: tuple[str, ...]) -> Iterator[Scalar]:
     """The integers in a struct."""
     for member in members_of(argument.type_name, argument.size, texts):

@@ -20,7 +20,7 @@ from ..launches.source import chosen_kernels
 from .comments import Stated, assumptions_of
 from .filled import Filled
 from .kept import are_kept, kept_answers
-from .names import names_of
+from .names import names_of, referred_lengths
 from .options import ProofOptions
 from .proof import KernelProof
 from .replay import Replay
@@ -268,11 +268,9 @@ def _sizes(setups: Iterable[Setup], threadgroup: Size | None) -> list[Setup]:
 
 def _lengths(kernel: KernelFunction, options: ProofOptions) -> dict[str, str]:
     """The stated lengths of a kernel's own arguments, and of what references are to."""
-    known = {
-        each.name: str(each.size) for each in kernel.arguments if each.is_reference and each.size
-    }
     names = {argument.name for argument in kernel.arguments}
-    return {**known, **{name: text for name, text in options.buffers.items() if name in names}}
+    stated = {name: text for name, text in options.buffers.items() if name in names}
+    return {**referred_lengths(kernel), **stated}
 
 
 def _assumptions(

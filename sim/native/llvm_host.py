@@ -42,6 +42,7 @@ def host_target() -> tuple[str, str, str]:
     return llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten()
 
 
+@functools.cache
 def has_wide_registers() -> bool:
     """Whether this host has 32 vector registers of 512 bits."""
     return "+avx512f" in host_target()[2].split(",")
