@@ -33,7 +33,7 @@ def contents(given: Given, argument: Argument, seed: int, where: str) -> Bytes:
     what = f"{where}: argument '{argument.name}'"
     match given:
         case Raw():
-            data: NDArray[Any] = np.zeros(given.bytes, np.uint8)
+            data: NDArray[Any] = np.zeros(_affordable(given.bytes, what), np.uint8)
         case Exact():
             data = given.array
         case Fields():
@@ -84,10 +84,7 @@ def _filled(given: Filled, argument: Argument, seed: int, what: str) -> NDArray[
         return values
     assert given.shape is not None
     count = _count(given.shape) * per_element
-    if count * dtype.itemsize > MOST_BYTES:
-        raise LaunchInputError(
-            f"{what}: {count * dtype.itemsize} bytes are more than the {MOST_BYTES} allowed"
-        )
+    _affordable(count * dtype.itemsize, what)
     if given.fill == "random":
         return random_array(dtype, count, seed)
     if given.fill == "iota":
@@ -95,6 +92,13 @@ def _filled(given: Filled, argument: Argument, seed: int, what: str) -> NDArray[
     if isinstance(given.fill, str):
         return np.full(count, 1 if given.fill == "ones" else 0).astype(dtype)
     return np.full(count, numbers((given.fill,), dtype, what)[0], dtype)
+
+
+def _affordable(size: int, what: str) -> int:
+    """As many bytes. Raises LaunchInputError if no buffer has so many."""
+    if size > MOST_BYTES:
+        raise LaunchInputError(f"{what}: {size} bytes are more than the {MOST_BYTES} allowed")
+    return size
 
 
 def _dtype(given: Filled, argument: Argument, what: str) -> tuple[np.dtype[Any], int]:

@@ -31,6 +31,7 @@ from .study import Study
 from .terms import Expression
 
 ABOUT = "bounds"
+_NOT_WHOLE = "reads of a thread's own arrays may be missing where loops are unrolled"
 
 
 def within_bounds(study: Study, lengths: Mapping[str, Expression]) -> Answer:
@@ -43,7 +44,7 @@ def within_bounds(study: Study, lengths: Mapping[str, Expression]) -> Answer:
     study.lengths = lengths
     before = study.cases
     examples: list[Counterexample] = []
-    obstacles: list[Obstacle] = []
+    obstacles: list[Obstacle] = [] if study.kernel.is_whole else [Obstacle(why=_NOT_WHOLE)]
     for access in study.kernel.accesses():
         if _may_leave(access, lengths):
             obstacles.append(Obstacle(why=UNKNOWN_TARGET, site=access.site))

@@ -18,6 +18,7 @@ from assay.sim.simt.ir.nodes import (
     ConstantRoot,
     Function,
     Instruction,
+    PrivateRoot,
     Root,
     clone,
 )
@@ -33,7 +34,7 @@ from .loops import Rule
 from .memory.pointers import Pointers, buffers_behind, follow_pointers
 
 Size = tuple[int, int, int]
-LOOPS = frozenset({"loops", "race", "lanes"})
+LOOPS = frozenset({"loops", "race", "lanes", "reads"})
 
 
 @dataclass(slots=True, eq=False)
@@ -53,6 +54,8 @@ class Kernel:
             the number of the parameter.
         contents: what is assumed of the numbers in buffers.
         stored: what all that is read of arrays of the threadgroup surely lies between.
+        is_whole: whether all accesses of the source are there; else reads of a thread's own arrays
+            may be missing.
         behind: for each block, the loops that a thread may have been in on its way there, in the
             same iterations of the loops around both, and those around it.
     """
@@ -70,6 +73,7 @@ class Kernel:
     words: Mapping[int, frozenset[tuple[int, int]]] = field(default_factory=dict)
     contents: Contents = field(default_factory=Contents)
     stored: Mapping[Root, tuple[int, int]] = field(default_factory=dict)
+    is_whole: bool = True
     behind: Mapping[Block, frozenset[Loop]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -103,6 +107,7 @@ def prepared(
     *,
     optimised: bool = False,
     by_simdgroup: bool = False,
+    needed: bool = False,
 ) -> Kernel:
     """A kernel for threadgroups of a size.
 
@@ -114,14 +119,13 @@ def prepared(
         optimised: whether it is read as the engines run it: short loops are unrolled.
         by_simdgroup: whether it is about threads of one simdgroup, to which barriers of the
             simdgroup are what those of the threadgroup are.
+        needed: whether reads that nobody needs are left out.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about; the message says what.
     """
-    try:
-        function = clone(program.marked_function(LOOPS - {"loops"} if optimised else LOOPS))
-    except UnsupportedKernel:
-        function = clone(program.marked_function(LOOPS - {"loops"}))
+    marks = LOOPS - {"reads"} if needed else LOOPS
+    function, is_whole = _read(program, marks, optimised=optimised)
     follow_pointers(function, pointers)
     of_threadgroup = {x for x in function.instructions() if x.operation is THREADGROUP_BARRIER}
     if by_simdgroup:
@@ -145,10 +149,25 @@ def prepared(
         threads=_between_threads(function, cfg, written),
         written=written,
         words=_words(function),
+        is_whole=is_whole,
     )
     barriers = set(kernel.barriers)
     kernel.shared.update(loop for loop in cfg.loops if barriers & loop.blocks)
     return kernel
+
+
+def _read(program: Program, marks: frozenset[str], *, optimised: bool) -> tuple[Function, bool]:
+    """A copy of the kernel, and whether all of its accesses are there."""
+    by_optimiser = marks - {"loops"}
+    try:
+        function = program.marked_function(marks)
+    except UnsupportedKernel:
+        return clone(program.marked_function(by_optimiser)), False
+    if not optimised:
+        return clone(function), "reads" in marks
+    # The optimiser drops reads of a thread's own arrays that nobody needs, and puts others off.
+    has_arrays = any(isinstance(each.root, PrivateRoot) for each in function.instructions())
+    return clone(program.marked_function(by_optimiser)), not has_arrays
 
 
 def _written(function: Function) -> Iterator[Root]:

@@ -21,7 +21,16 @@ from .apart import PREFIX as APART
 from .apart import keep_apart, often_called
 from .beyond import Entry, are_inside, compared, hide_variables, may_leave, shown, without_open
 from .call_graph import Calls, check_calls, check_switches
-from .defined import acts, defined, keep_all_stores, kept_stores, stores
+from .defined import (
+    acts,
+    defined,
+    keep_all_loads,
+    keep_all_stores,
+    keep_own_loads,
+    kept_stores,
+    release_own_loads,
+    stores,
+)
 from .divisions import known_divisors
 from .hidden_arguments import bind_hidden_arguments
 from .llvm_records import IRSyntaxError
@@ -74,9 +83,9 @@ def import_kernel(
             value, `uniform` what must be the same in all lanes, `shuffle` what all lanes must
             call, `race` which accesses are of copies and textures, `overflow` what is signed,
             `rows` indices in arrays of arrays, `lanes` stores that the same thread follows up by
-            others; and, for models of machines, `math` where it calls
-            functions of mathematics. Then integers are also kept as narrow as the machine's own.
-            For proofs, `loops`: these stay as the source has them, with such narrow integers.
+            others, `reads` loads that nobody needs; and, for models of machines, `math` where it
+            calls functions of mathematics. Then integers are also kept as narrow as the machine's
+            own. For proofs, `loops`: these stay as the source has them, with such narrow integers.
 
     Raises:
         UnsupportedKernel: for what cannot be executed, or for bitcode that does not load.
@@ -142,8 +151,10 @@ def _with_levels(text: str, entry: str, name: str, calls: Calls) -> tuple[str, s
 def _optimised_somehow(text: str, entry: str, calls: Calls, marks: frozenset[str]) -> str:
     """The optimised module, in the way that it and the marks ask for."""
     if "loops" in marks:
-        return _simplified(text, entry)
-    optimised = _optimised_beyond(text, entry, calls)
+        return _simplified(text, entry, marks)
+    optimised = _optimised_beyond(text, entry, calls, marks)
+    if not optimised and "reads" in marks:
+        text = _in_registers(text, entry, marks)
     if not optimised and "math" in marks:
         return _optimised_for_models(text, entry, calls)
     optimised = optimised or _optimised(text, entry, calls)
@@ -152,22 +163,39 @@ def _optimised_somehow(text: str, entry: str, calls: Calls, marks: frozenset[str
     return optimised
 
 
-def _simplified(text: str, entry: str) -> str:
+def _simplified(text: str, entry: str, marks: frozenset[str]) -> str:
     """The module in registers, with all loops, tests and indices as the source has them."""
-    with module_of(text) as module:
-        module.data_layout = _NATIVE_INTEGERS.sub("-n8:16:32", module.data_layout)
-        _prepare(module, entry)
-        passes = llvm.create_new_module_pass_manager()
-        passes.add_always_inliner_pass()
-        for _ in range(2):  # the second round sees pointers that the first put into registers
-            passes.add_sroa_pass()
+    for _ in range(2):  # the second round sees pointers that the first put into registers
+        text = _in_registers(release_own_loads(text), entry, marks)
+        with module_of(keep_own_loads(text) if "reads" in marks else text) as module:
+            module.data_layout = _NATIVE_INTEGERS.sub("-n8:16:32", module.data_layout)
+            passes = llvm.create_new_module_pass_manager()
             passes.add_instruction_combine_pass()
             passes.add_sccp_pass()
             passes.add_simplify_cfg_pass()
-        passes.add_aggressive_dce_pass()
-        passes.add_global_dead_code_eliminate_pass()
-        run_on(module, passes)
-        return str(module)
+            passes.add_aggressive_dce_pass()
+            passes.add_global_dead_code_eliminate_pass()
+            run_on(module, passes)
+            text = str(module)
+    return text
+
+
+def _in_registers(text: str, entry: str, marks: frozenset[str]) -> str:
+    """The module inlined, with variables in registers, and with accesses that are to stay.
+
+    What is copied as a whole is loaded and stored by elements then.
+    """
+    with module_of(text) as module:
+        _prepare(module, entry)
+        _promote(module, inline=True)
+        return _kept(str(module), marks)
+
+
+def _kept(text: str, marks: frozenset[str]) -> str:
+    """The module with accesses that the optimiser leaves where they are, as far as is marked."""
+    if "reads" in marks:
+        text = keep_all_loads(text)
+    return keep_all_stores(text) if "lanes" in marks else text
 
 
 def _optimised(text: str, entry: str, calls: Calls) -> str:
@@ -180,7 +208,7 @@ def _optimised(text: str, entry: str, calls: Calls) -> str:
     return optimised
 
 
-def _optimised_beyond(text: str, entry: str, calls: Calls) -> str:
+def _optimised_beyond(text: str, entry: str, calls: Calls, marks: frozenset[str]) -> str:
     """The optimised module, if it may leave its variables or tables; "" if it surely does not."""
     if not may_leave(text) or calls.recursion is not None:
         return ""
@@ -203,7 +231,7 @@ def _optimised_beyond(text: str, entry: str, calls: Calls) -> str:
     marked = None if function.is_inside() else function.marked()
     if marked is None:
         return ""
-    with module_of(marked) as module:
+    with module_of(_kept(marked, marks)) as module:
         optimised = _optimise(module, entry, calls)
     if are_inside(optimised):
         return ""
