@@ -12,6 +12,7 @@ from assay.sim.check import Finding
 from ..launches.grid import size_text
 from ..launches.inputs import Size
 from .cost import Gain
+from .rings import open_rings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +45,9 @@ class KernelProof:
 
     @property
     def is_proved(self) -> bool:
-        """Whether all properties hold for all sizes."""
-        return not self.problem and all(each.verdict == "proved" for each in self.answers)
+        """Whether all properties hold for all sizes, and what was asked of rings."""
+        are_proved = all(each.verdict == "proved" for each in self.answers)
+        return not self.problem and are_proved and not any(open_rings(self.rings))
 
     @property
     def is_refuted(self) -> bool:

@@ -12,6 +12,20 @@ from assay.sim.site import Site
 from .cost import Gain
 
 
+def open_rings(rings: Rings | None) -> Iterator[Obstacle]:
+    """What is not proved of rings: how they go round, or that no tile is stale or lost."""
+    for rotation in rings.rotations if rings is not None else ():
+        name = f"'{rotation.array}'"
+        if not rotation.is_proved:
+            yield Obstacle(why=f"how {name} goes round is not proved", site=rotation.site)
+        elif rotation.tiles is None:
+            yield Obstacle(why=f"nothing is known of the tiles of {name}", site=rotation.site)
+        elif not (rotation.tiles.are_in_order and rotation.tiles.are_read):
+            states = ("stale", rotation.tiles.are_in_order), ("lost", rotation.tiles.are_read)
+            which = " or ".join(state for state, is_proved in states if not is_proved)
+            yield Obstacle(why=f"tiles of {name} may be {which}", site=rotation.site)
+
+
 def rings_text(rings: Rings, gains: Iterable[Gain] = ()) -> list[str]:
     """A line for each iteration of each ring, and one for each barrier, with what it costs."""
     gained = {gain.site: f"; {gain}" for gain in gains}

@@ -13,7 +13,7 @@ from ..reports.report import KernelRecord, Report
 from ..reports.text import finding_text
 from .proof import KernelProof
 from .replay import CHECK_OF
-from .rings import rings_json, rings_text
+from .rings import open_rings, rings_json, rings_text
 
 MEANING = {
     "barriers": "all threads of a threadgroup come to the same barriers",
@@ -88,6 +88,8 @@ def proofs_report(proofs: Iterable[KernelProof], sources: Mapping[str, str]) -> 
             if answer.verdict == "undecided":
                 why = "; ".join(obstacle_text(each) for each in answer.obstacles[:_SHOWN_OBSTACLES])
                 report.add_obstacle(f"{proof}: undecided: {MEANING[answer.about]}: {why}")
+        for each in open_rings(proof.rings):
+            report.add_obstacle(f"{proof}: undecided: rings: {obstacle_text(each)}")
     return report
 
 

@@ -342,8 +342,21 @@ def test_what_redundant_barriers_cost_is_predicted_for_a_chip(assay: Assay, fold
     hidden = RING.replace(f"{BARRIER}\n    tiles[1]", "SYNC;\n    tiles[1]")
     (folder / "ring.metal").write_text(f"#define SYNC {BARRIER}\n{hidden}")
     done = assay(*given, "--chip", "m4-max")
-    assert done.code == 0
+    assert done.code == 2
     assert "what it gains is not predicted: it does not stand as a statement" in done.out
+
+
+def test_a_ring_whose_tiles_may_be_stale_or_lost_is_undecided(assay: Assay, folder: Path) -> None:
+    given = ("prove", "ring.metal", "--assume", "n <= 1000000")
+    guarded = re.sub(r"tiles\[\(k \+ 2\)", "if (k + 2 < n) tiles[(k + 2)", RING)
+    guarded = re.sub(r"tiles\[([01])\]\[t\] =", r"if (\1 < n) tiles[\1][t] =", guarded)
+    stale = guarded.replace("x[64 * (k + 2) + t]", "x[64 * (k + 1) + t]")
+    for source, is_open in ((guarded, False), (RING, True), (stale, True)):
+        (folder / "ring.metal").write_text(source)
+        assert assay(*given).code == 0
+        done = assay(*given, "--rings")
+        assert done.code == (2 if is_open else 0)
+        assert f"{int(is_open)} undecided" in done.out
 
 
 def test_a_chip_is_one_that_there_is_and_for_rings(assay: Assay, folder: Path) -> None:
