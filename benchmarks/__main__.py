@@ -62,6 +62,10 @@ def main() -> int:
         from .repair import main as repair
 
         return repair(sys.argv[2:])
+    if sys.argv[1:2] == ["mutants"]:
+        from .mutants import main as mutants
+
+        return mutants(sys.argv[2:])
     if sys.argv[1:2] == ["prove_peers"]:
         from .proving_peers.main import main as prove_peers
 

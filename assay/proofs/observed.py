@@ -237,6 +237,7 @@ def _launched(key: tuple[str, str], device: MTLDevice, command: DispatchCommand)
                 raw = ctypes.string_at(host, min(available, _MOST_CONSTANT))
                 raw = raw[: argument.size or _MOST_CONSTANT]
                 constants[argument.name] = raw
+                ranges.append(Range(argument.name, False, host, host + len(raw)))
                 pointed += pointers_in(raw, number, argument.name, memory.resolve)
             elif available:
                 lengths[argument.name] = available

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FULL = "all threadgroups are full"
 ALWAYS = (
-    "a grid has less than 2**32 threads in a dimension",
+    "a grid has less than 2**32 threads in a dimension, and its threads come to an end",
     "buffers do not overlap, also those behind pointers that constant arguments hold, and the grid "
     "has one thread in dimensions that the kernel ignores",
 )

@@ -9,7 +9,7 @@ from typing import Literal
 from assay.sim.site import Site
 
 Verdict = Literal["proved", "refuted", "undecided"]
-UNKNOWN_ARRAY = "which threadgroup array it accesses is not known"
+UNKNOWN_ARRAY = "which array it accesses is not known"
 UNKNOWN_TARGET = "it accesses memory through a pointer whose target is not known"
 """Why nothing is known of some accesses."""
 

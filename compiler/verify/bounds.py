@@ -9,6 +9,7 @@ from assay.sim.simt.ir.nodes import (
     BufferRoot,
     ConstantRoot,
     Instruction,
+    PrivateArenaRoot,
     PrivateRoot,
     Root,
     ThreadgroupArenaRoot,
@@ -31,6 +32,7 @@ from .study import Study
 from .terms import Expression
 
 ABOUT = "bounds"
+_UNKNOWN_ROOTS = (ThreadgroupArenaRoot, PrivateArenaRoot)
 _NOT_WHOLE = "reads of a thread's own arrays may be missing where loops are unrolled"
 
 
@@ -49,7 +51,7 @@ def within_bounds(study: Study, lengths: Mapping[str, Expression]) -> Answer:
         if _may_leave(access, lengths):
             obstacles.append(Obstacle(why=UNKNOWN_TARGET, site=access.site))
             continue
-        if isinstance(access.root, ThreadgroupArenaRoot) and study.meant(access):
+        if isinstance(access.root, _UNKNOWN_ROOTS) and study.meant(access):
             obstacles.append(Obstacle(why=UNKNOWN_ARRAY, site=access.site))
             continue
         size = _size(access.root, lengths)

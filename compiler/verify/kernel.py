@@ -108,6 +108,7 @@ def prepared(
     optimised: bool = False,
     by_simdgroup: bool = False,
     needed: bool = False,
+    strict: bool = False,
 ) -> Kernel:
     """A kernel for threadgroups of a size.
 
@@ -120,6 +121,7 @@ def prepared(
         by_simdgroup: whether it is about threads of one simdgroup, to which barriers of the
             simdgroup are what those of the threadgroup are.
         needed: whether reads that nobody needs are left out.
+        strict: whether lanes of a simdgroup run in any order; they do in questions about one.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about; the message says what.
@@ -145,7 +147,7 @@ def prepared(
         function=function,
         cfg=cfg,
         size=size,
-        lanes=analyse_divergence(function, cfg),
+        lanes=_between_lanes(function, cfg, written, strict=strict or by_simdgroup),
         threads=_between_threads(function, cfg, written),
         written=written,
         words=_words(function),
@@ -209,13 +211,29 @@ def unshared(kernel: Kernel) -> Kernel:
     return replace(kernel, lanes=everything, threads=everything, shared=set())
 
 
+def _between_lanes(
+    function: Function, cfg: Cfg, written: frozenset[Root], *, strict: bool
+) -> Divergence:
+    def differs(instruction: Instruction) -> bool:
+        """Lanes that load at different times what others write need not find the same."""
+        return strict and _may_change(instruction, written)
+
+    return analyse_divergence(function, cfg, differs)
+
+
+def _may_change(instruction: Instruction, written: frozenset[Root]) -> bool:
+    """Whether it loads what others may write; of threadgroup memory that is asked for itself."""
+    if instruction.operation is not LOAD or isinstance(instruction.root, THREADGROUP_ROOTS):
+        return False
+    return not is_read_only(instruction.root, written)
+
+
 def _between_threads(function: Function, cfg: Cfg, written: frozenset[Root]) -> Divergence:
     def differs(instruction: Instruction) -> bool:
         """What lanes of a simdgroup agree on, threads of a threadgroup need not."""
         operation = instruction.operation
         if operation is LOAD:
-            known = isinstance(instruction.root, THREADGROUP_ROOTS)
-            return not known and not is_read_only(instruction.root, written)
+            return _may_change(instruction, written)
         is_position = operation is SIMDGROUP_INDEX_IN_THREADGROUP
         return is_position or (operation.crosses_lanes and operation.result is not Variation.ALWAYS)
 

@@ -71,6 +71,14 @@ class Positions:
         if is_ragged:
             self.facts += [*bounds(self.index), *self._in_ragged_grid()]
 
+    def corners(self) -> Iterator[list[Any]]:
+        """What makes it the first thread of a grid, and the last one."""
+        yield [each.value == 0 for each in (*self.place, *self.group)]
+        if not self.is_ragged:
+            last = [each.value == n - 1 for each, n in zip(self.place, self.size, strict=True)]
+            ends = zip(self.group, self.groups, strict=True)
+            yield [*last, *(group.value == groups.value - 1 for group, groups in ends)]
+
     def _in_ragged_grid(self) -> Iterator[Any]:
         """That the grid's last threadgroups have a thread at least, and that this one is in it."""
         for dimension, (size, groups) in enumerate(zip(self.size, self.groups, strict=True)):

@@ -155,20 +155,24 @@ def prove(
         return strict.threadgroup(races.threadgroup_races(study(races.THREADGROUP)))
 
     found: list[Answer] = []
+    buffers_rest = races.BUFFERS in about and _reads_shared(kernel)
     if set(about) - {bounds.ABOUT}:
         uniform = within(barriers.ABOUT, uniform_barriers)
         if effort.is_for_proofs and uniform.verdict != "proved":
             # All but bounds rests on it.
             about = {bounds.ABOUT, barriers.ABOUT} & set(about)
-    if not set(TOGETHER[0]).isdisjoint(about):
+    if buffers_rest or not set(TOGETHER[0]).isdisjoint(about):
         raced = within(races.THREADGROUP, threadgroup_races)
-        found += _together(kernel, uniform, raced)
+        uniform, raced = _together(kernel, uniform, raced)
+        found += [uniform, raced]
     if INITIALISED in about and not (effort.is_for_proofs and raced.verdict != "proved"):
         written = within(INITIALISED, lambda: _initialised(kernel, launch, effort, lemmas))
         found.append(_resting(_resting(written, uniform), raced))
     if races.BUFFERS in about:
-        raced = within(races.BUFFERS, lambda: strict.buffers(ask(_buffer_races)))
-        found.append(_resting(raced, uniform))
+        answer = _resting(
+            within(races.BUFFERS, lambda: strict.buffers(ask(_buffer_races))), uniform
+        )
+        found.append(_resting(answer, raced) if buffers_rest else answer)
     if bounds.ABOUT in about:
         found.append(within(bounds.ABOUT, within_bounds))
     return [each for each in found if each.about in about]
@@ -184,6 +188,7 @@ def _prepared(
         pointers=launch.pointers,
         optimised=optimised,
         by_simdgroup=by_simdgroup,
+        strict=launch.lanes,
     )
     kernel.is_ragged = launch.ragged
     kernel.contents = _contents(kernel, launch)

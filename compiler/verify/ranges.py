@@ -201,7 +201,15 @@ class Ranges:
         assert value.block is not None
         counts = values.counts_at(value.block, {})
         inside = _inside(values.term(value, counts), bits(value.type), reading)
-        return self._refuted(values, [inside, values.path(value.block, counts)])
+        path = values.path(value.block, counts)
+        if self._refuted(values, [inside, path]):
+            return True
+        # In each launch are these threads: what wraps in one of them always does in no launch not.
+        missed = negation(both(path, negation(inside)))
+        in_loop = self.kernel.cfg.innermost[value.block] is not None
+        return not in_loop and any(
+            self._refuted(values, [missed, *corner]) for corner in values.thread.corners()
+        )
 
     def _kept_in_range(self, phi: Instruction, reading: Reading, values: Values) -> bool:
         """By induction: it is in range at first, and after an iteration if it was before."""

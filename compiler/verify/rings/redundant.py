@@ -48,7 +48,7 @@ def needs_of(
         assumed: what is assumed of launches.
         lanes: whether nothing but barriers orders lanes of a simdgroup.
     """
-    kernel = prepared(program, size)
+    kernel = prepared(program, size, strict=lanes)
     sites = [barrier.site for block in kernel.barriers if (barrier := barrier_of(block))]
 
     def is_proved_without(dropped: Sequence[int]) -> bool:
@@ -58,7 +58,8 @@ def needs_of(
             return kernel
 
         strict = Strict(by_simdgroup, assumed, is_meant=lanes)
-        return _is_proved(prepared(program, size, without=dropped), assumed, strict, lanes)
+        kernel = prepared(program, size, without=dropped, strict=lanes)
+        return _is_proved(kernel, assumed, strict, lanes)
 
     if not is_proved_without(()):
         return []

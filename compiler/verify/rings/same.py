@@ -278,7 +278,10 @@ def _are_alike(mine: Value, other: Value) -> bool:
         and isinstance(mine.operation.meaning, OfOperands)
         and mine.predicate == other.predicate
         and mine.number == other.number
-        and len(mine.operands) == len(other.operands)
+        and [each.type for each in mine.operands] == [each.type for each in other.operands]
+        and mine.contract == other.contract
+        and mine.precise == other.precise
+        and mine.flags == other.flags
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from assay.sim.simt.ir.cfg import Loop
 from assay.sim.simt.ir.llvm_types import bits
-from assay.sim.simt.ir.nodes import Instruction, ThreadgroupRoot
+from assay.sim.simt.ir.nodes import Block, Instruction, ThreadgroupRoot
 from assay.sim.simt.ir.operations.memory import STORE
 
 from ..accesses import address, length
@@ -141,6 +141,12 @@ class _Proof:
             for each in writes
             if each not in self._inside and order[each.block] < order[self._loop.header]  # type: ignore[index]
         ]
+        reads = [
+            each.access
+            for each in ring.accesses
+            if each.access.operation.reads_memory and each.access.block is not None
+        ]
+        self._reading = list(dict.fromkeys(each.block for each in reads if each.block is not None))
         self._names = itertools.count()
 
     def first(self) -> int | None:
@@ -297,7 +303,7 @@ class _Proof:
             assert load.block is not None
             counts = in_turn(study, self._loop, study.a, load)
             path = [study.a.path(load.block, counts)]
-            if not self._comes(path, counts, counts[self._loop].further(self._ahead)):
+            if not self._is_read(path, counts, counts[self._loop].further(self._ahead)):
                 why = f"what it loads may not be read: {self._ahead} iterations later there is none"
                 yield Obstacle(why=why, site=load.site)
         for write in self._before:
@@ -317,7 +323,7 @@ class _Proof:
             if turn is None and study.ask(is_here).answer != "no":
                 why = "it is overwritten before it is read"
                 yield Obstacle(why=why, site=write.site)
-            elif turn is not None and not self._comes(is_here, around, Count(offset=turn)):
+            elif turn is not None and not self._is_read(is_here, around, Count(offset=turn)):
                 why = f"it may not be read: there may be no iteration {turn}"
                 yield Obstacle(why=why, site=write.site)
 
@@ -332,15 +338,22 @@ class _Proof:
         begin = (root.start if isinstance(root, ThreadgroupRoot) else 0) + buffer * stride
         return [at >= begin, at < begin + stride]
 
-    def _comes(self, formulas: list[Expression], counts: Counts, turn: Count) -> bool:
-        """Whether the loop surely comes to the end of an iteration."""
-        (latch,) = (s for s in self._loop.header.predecessors if s in self._loop.blocks)
+    def _is_read(self, formulas: list[Expression], counts: Counts, turn: Count) -> bool:
+        """Whether some thread surely comes to a read of the ring in an iteration."""
         around = self._study.kernel.around(self._loop.header)[:-1]
         known = {loop: counts[loop] for loop in around}
-        execution = Execution(self._study.b, known)
+        return any(self._comes(block, formulas, known, turn) for block in self._reading)
+
+    def _comes(self, block: Block, formulas: list[Expression], known: Counts, turn: Count) -> bool:
+        """Whether some thread surely comes to a block, of inner loops in their first iteration."""
+        inner = [each for each in self._study.kernel.around(block) if each not in known]
+        first = {each: Count(offset=0) for each in inner}
+        thread = self._study.b
+        execution = Execution(thread, known)
         try:
-            conditions = execution.conditions(latch, {**known, self._loop: turn})
+            conditions = execution.conditions(block, {**known, **first, self._loop: turn})
         except NotKnown:
             return False
-        model = self._study.ask([*formulas, negation(both(*conditions))])
-        return model.answer == "no"
+        missed = [*formulas, negation(both(*conditions))]
+        someone = ([], *thread.thread.corners())
+        return any(self._study.ask([*missed, *who]).answer == "no" for who in someone)

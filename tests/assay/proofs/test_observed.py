@@ -9,7 +9,9 @@ import pytest
 
 import assay
 from assay.checks import check_kernel
-from assay.proofs import NotProved, launches_kept, prove_launches
+from assay.hal.metal import api
+from assay.proofs import KernelProof, NotProved, launches_kept, prove_launches
+from assay.proofs.observed import launch_proofs
 from tests.checks.mutation.campaign import KERNELS
 from tests.compiler.verify.sources import without_barrier
 
@@ -72,3 +74,48 @@ def test_the_kernels_of_a_module_are_proved_as_it_launches_them(tmp_path: Path) 
     (proof,) = proofs.kernels
     assert proofs.is_proved, proofs  # its buffers are pointers in an argument buffer
     assert any(each.startswith("groups.x == ") for each in proof.assumptions)
+
+
+ADDED = (
+    HEAD
+    + """\
+kernel void added(device uint* y [[buffer(0)]], constant uint& n [[buffer(1)]],
+                  uint i [[thread_position_in_grid]]) {
+    y[i] = i + n;
+}
+"""
+)
+
+
+def _proof_of_added(offset: int) -> KernelProof:
+    """What is proved of a launch whose constant lies in a buffer of 512 bytes, of which 256 are
+    written."""
+    metal = api.load("emulated")
+    device = metal.MTLCreateSystemDefaultDevice()
+    library, _ = device.newLibraryWithSource_options_error_(ADDED, None, None)
+    function = library.newFunctionWithName_("added")
+    pipeline, _ = device.newComputePipelineStateWithFunction_error_(function, None)
+    own = device.newBufferWithLength_options_(256, metal.MTLResourceStorageModeShared)
+    buffer = own
+    if offset >= 256:
+        buffer, offset = device.newBufferWithLength_options_(256, 0), offset - 256
+    with launches_kept() as launches:
+        commands = device.newCommandQueue().commandBuffer()
+        encoder = commands.computeCommandEncoder()
+        encoder.setComputePipelineState_(pipeline)
+        encoder.setBuffer_offset_atIndex_(own, 0, 0)
+        encoder.setBuffer_offset_atIndex_(buffer, offset, 1)
+        size = metal.MTLSizeMake
+        encoder.dispatchThreads_threadsPerThreadgroup_(size(64, 1, 1), size(32, 1, 1))
+        encoder.endEncoding()
+        commands.commit()
+        commands.waitUntilCompleted()
+    (proof,) = launch_proofs(launches, cache=False)
+    return proof
+
+
+def test_a_constant_in_a_buffer_that_is_written_is_not_proved_to_stay() -> None:
+    assert _proof_of_added(256).is_proved
+    proof = _proof_of_added(128)
+    assert not proof.is_proved
+    assert "share memory" in proof.problem

@@ -42,6 +42,10 @@ FORMS = {
         ),
     ),
     "computed": ((" = x[", " = 2 * x["),),
+    "read by some": (("sum +=", "if (t >= 32) sum +="),),
+    "read in an inner loop": (
+        ("sum += tiles[k % 3][63 - t]", "for (uint i = 0; i < 4; ++i) sum += tiles[k % 3][i]"),
+    ),
     "with what is beyond": (
         ("x[t];", "m > t ? x[t] : 0;"),
         ("x[64 + t];", "m > 64 + t ? x[64 + t] : 0;"),
@@ -76,6 +80,11 @@ STALE = {
     "a part of the tile": (("if (k + 2 < n)", "if (k + 2 < n && t < 32)"),),
     "columns turned": (("(k + 2) + t]", "(k + 2) + 63 - t]"),),
     "other numbers": (("= x[t]", "= 2 * x[t]"),),
+    "decoded as another type": (
+        ("= x[t]", "= ((device const half*)x)[t]"),
+        ("= x[64 + t]", "= ((device const half*)x)[64 + t]"),
+        ("= x[64 * (k + 2) + t]", "= ((device const bfloat*)x)[64 * (k + 2) + t]"),
+    ),
     "other conditions": (("= x[t]", "= m > t ? x[t] : 0"),),
     "a second write": (("sum +=", "if (t == 7) tiles[(k + 2) % 3][t] = 0; sum +="),),
     "a buffer that does not go round": (("sum +=", "if (k == m) tiles[0][t] = 0; sum +="),),
@@ -87,6 +96,10 @@ LOST = {
     "the last iterations are missing": (("k < n;", "k < m;"),),
     "loaded for iterations that there are not": (("if (k + 2 < n)", ""),),
     "loaded before a loop that may not be": (("if (0 < n)", ""),),
+    "read in some iterations": (("sum +=", "if (k % 2 == 0) sum +="),),
+    "not read in the last iterations": (("sum +=", "if (k + 5 < n) sum +="),),
+    "read as data say": (("sum +=", "if (x[k] > 0) sum +="),),
+    "read in one threadgroup": (("sum +=", "if (g / 64 == m) sum +="),),
     "loaded one buffer too early": (("tiles[(k + 2)", "tiles[(k + 1)"),),
 }
 
@@ -96,6 +109,8 @@ QUICK = (
     "the loop leaves a tile out",
     "read one buffer too early",
     "the last iterations are missing",
+    "decoded as another type",
+    "not read in the last iterations",
 )
 
 

@@ -1,0 +1,134 @@
+"""`python -m benchmarks mutants`: what is proved of damaged kernels, and whether that may be so.
+
+Damaged are the kernels of the checks' corpus, once in all ways that it knows, and the Foundry's
+pipelines, in the ways of their tests. What changes results in every order of threads alike
+is no race: of a damaged kernel of the corpus that is proved, the checks must find nothing, and an
+oracle of interleaved runs must find its results the same in all orders. No damaged pipeline may be
+proved.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.compiler.foundry.structs.names import HALF
+from assay.compiler.msl import CompileError, compile_library
+from assay.foundry.library import gemm
+from assay.foundry.products import Pipeline
+from assay.proofs import KernelProof, ProofOptions, prove_source
+from assay.proofs.rings import open_rings
+from tests.assay.foundry.pipeline_mutants import MUTANTS
+from tests.assay.foundry.test_pipeline_mutants import FORMS, FP4
+from tests.checks.mutation.campaign import KERNELS, MANY, judge
+from tests.checks.mutation.mutants import Mutant, single_mutants
+
+_FUEL = "3000000"  # a damaged loop may have no end
+_COLUMNS = 12
+_NO_RUN = "no run that was tried shows it"
+
+
+def main(arguments: list[str]) -> int:
+    """Count; 1 if something is proved that goes wrong."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks mutants", description=__doc__)
+    parser.add_argument("kernels", nargs="*", help="of the corpus, or forms of pipelines; else all")
+    options = parser.parse_args(arguments)
+    os.environ.setdefault("ASSAY_FUEL", _FUEL)
+    total: Counter[str] = Counter()
+    for name, found in _counted(options.kernels):
+        print(f"{name}: {_text(found)}", flush=True)
+        total += found
+    print(f"all: {_text(total)}")
+    return int(total["proved wrongly"] > 0)
+
+
+def _counted(names: list[str]) -> Iterator[tuple[str, Counter[str]]]:
+    for path in KERNELS:
+        if not names or path.stem in names:
+            yield path.stem, Counter(_of_corpus(path))
+    for form, pipeline in FORMS.items():
+        if not names or form in names:
+            yield f"pipeline {form}", Counter(_of_pipeline(form, pipeline))
+
+
+def _of_corpus(path: Path) -> Iterator[str]:
+    """What becomes of each damaged kernel of a file."""
+    source = path.read_text()
+    (intact,) = prove_source(source, path.name, ProofOptions(), workers=1)
+    needs = tuple(each.holds_if for each in intact.answers if each.holds_if)
+    for mutant in single_mutants(source):
+        try:
+            compile_library(mutant.source)
+        except CompileError:
+            continue
+        options = ProofOptions(assume=needs, cache=False, offers=False)
+        (proof,) = prove_source(mutant.source, path.name, options, workers=1)
+        found = _verdict(proof)
+        if found == "proved" and not _is_harmless(path, mutant):
+            print(f"  proved wrongly: {path.stem}: {mutant.what}", flush=True)
+            found = "proved wrongly"
+        yield found
+
+
+def _is_harmless(path: Path, mutant: Mutant) -> bool:
+    """Whether neither checks nor interleaved runs find anything."""
+    verdict = judge(path, mutant, MANY)
+    return not verdict.findings and verdict.differs is None
+
+
+def _of_pipeline(form: str, pipeline: Pipeline) -> Iterator[str]:
+    """What becomes of each damage to a form, as its host launches it."""
+    kernel = gemm(FP4, _COLUMNS, HALF, pipeline=pipeline)
+    declared, tile = kernel.declared, pipeline.tile
+    options = ProofOptions(
+        functions=(declared.function,),
+        threadgroup=(pipeline.threads, 1, 1),
+        assume=(
+            f"{tile.n} * groups.x < params.n + {tile.n}",
+            f"{tile.m} * groups.y < params.m + {tile.m}",
+            "groups.z == 1",
+            "params.k % 8 == 0",
+        ),
+        buffers={
+            "x": "2 * params.m * params.k",
+            "y": "2 * params.m * params.n",
+            "matrix": "params.n * (params.k // 2)",
+            "scales": "params.n * (params.k // 8) * 2",
+        },
+        rings=True,
+        cache=False,
+        offers=False,
+    )
+    damaged = {each.name: each.damage(declared.source, pipeline) for each in MUTANTS}
+    for name, text in {"intact": declared.source, **damaged}.items():
+        if text is None:
+            continue
+        (proof,) = prove_source(text, f"{form}.metal", options, workers=1)
+        found = _verdict(proof)
+        if name == "intact":
+            print(f"  {form}, intact: {found}", flush=True)
+            continue
+        if found == "proved":
+            print(f"  proved wrongly: {form}: {name}", flush=True)
+            found = "proved wrongly"
+        yield found
+
+
+def _verdict(proof: KernelProof) -> str:
+    if proof.is_refuted:
+        return "refuted"
+    if proof.is_proved:
+        return "proved"
+    shown_by_none = any(_NO_RUN in o.why for answer in proof.answers for o in answer.obstacles)
+    if shown_by_none:
+        return "undecided, since no run shows a counterexample"
+    return "undecided for its rings" if any(open_rings(proof.rings)) else "undecided"
+
+
+def _text(found: Counter[str]) -> str:
+    return f"{found.total()} damaged: " + ", ".join(
+        f"{n} {what}" for what, n in sorted(found.items())
+    )

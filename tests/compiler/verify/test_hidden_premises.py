@@ -1,0 +1,92 @@
+"""Kernels in which what rules of the prover silently take for granted does not hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.proofs import KernelProof, ProofOptions, prove_source
+
+_HEAD = """\
+#include <metal_stdlib>
+using namespace metal;
+//! [kernel.k]
+//! threadgroup = {threads}
+kernel void k(device uint* y, device uint* c, constant uint& n, uint i [[thread_position_in_grid]],
+              uint t [[thread_index_in_threadgroup]], uint g [[threadgroup_position_in_grid]]) {{
+    {body}
+}}
+"""
+
+
+def _proof(body: str, *, threads: int = 64, lanes: bool = False) -> KernelProof:
+    options = ProofOptions(cache=False, offers=False, lanes=lanes)
+    source = _HEAD.format(body=body, threads=threads)
+    (proof,) = prove_source(source, "k.metal", options, workers=1)
+    assert not proof.problem
+    return proof
+
+
+def _verdicts(proof: KernelProof) -> dict[str, str]:
+    return {each.about: each.verdict for each in proof.answers}
+
+
+CHOSEN = """\
+uint a[4], b[8];
+for (uint k = 0; k < 4; ++k) a[k] = c[i] + k;
+for (uint k = 0; k < 8; ++k) b[k] = c[i] * k;
+thread uint* p = c[0] ? a : b;
+"""
+
+
+@pytest.mark.parametrize("access", ["y[i] = p[n];", "p[n] = 1; y[i] = a[0] + b[0];"])
+def test_a_pointer_to_one_of_two_own_arrays_is_not_proved_to_stay_inside(access: str) -> None:
+    assert _verdicts(_proof(CHOSEN + access))["bounds"] != "proved"
+
+
+SHARED_RACE = """\
+threadgroup uint s[1];
+if (t == 0) s[0] = 0;
+threadgroup_barrier(mem_flags::mem_threadgroup);
+if (t == 0) s[0] = 1;
+y[128 * g + t + (s[0] & 1)] = t;
+"""
+
+
+def test_places_in_a_buffer_that_rest_on_what_races_are_not_proved_to_be_apart() -> None:
+    verdicts = _verdicts(_proof(SHARED_RACE))
+    assert verdicts["threadgroup races"] == "refuted"
+    assert verdicts["buffer races"] == "undecided"
+    barrier = "threadgroup_barrier(mem_flags::mem_threadgroup); y["
+    assert _proof(SHARED_RACE.replace("y[", barrier)).is_proved
+
+
+CHANGING = """\
+uint v = c[g];
+if (t == 5) c[g] = v + 1;
+uint w = uint(float(v) * 0.75f) & 1;
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "about"),
+    [
+        ("if (w) simdgroup_barrier(mem_flags::mem_threadgroup); y[i] = 1;", "barriers"),
+        ("threadgroup uint s[33]; s[t + w] = t; y[i] = s[t];", "threadgroup races"),
+    ],
+)
+def test_lanes_without_lock_step_do_not_read_one_number_of_what_others_write(
+    use: str, about: str
+) -> None:
+    verdicts = _verdicts(_proof(CHANGING + use, threads=32, lanes=True))
+    assert verdicts[about] == "undecided"
+    assert verdicts["buffer races"] == "refuted"
+
+
+@pytest.mark.parametrize("index", ["(i * 268435457u) >> 20", "((i + 1) * 4294967291u) % 1024"])
+def test_what_wraps_in_each_launch_is_not_taken_not_to(index: str) -> None:
+    assert _verdicts(_proof(f"y[{index}] = i;"))["buffer races"] != "proved"
+
+
+def test_that_threads_come_to_an_end_is_assumed_in_words() -> None:
+    proof = _proof("y[i] = 1;")
+    assert any("its threads come to an end" in each for each in proof.assumptions)
