@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from assay.checks import read_annotations
 from assay.compiler.foundry.structs.names import HALF
 from assay.compiler.msl import CompileError, compile_library
 from assay.foundry.library import gemm
@@ -59,8 +60,7 @@ def _counted(names: list[str]) -> Iterator[tuple[str, Counter[str]]]:
 def _of_corpus(path: Path) -> Iterator[str]:
     """What becomes of each damaged kernel of a file."""
     source = path.read_text()
-    (intact,) = prove_source(source, path.name, ProofOptions(), workers=1)
-    needs = tuple(each.holds_if for each in intact.answers if each.holds_if)
+    needs = tuple(_as_launched(source, path.name))
     for mutant in single_mutants(source):
         try:
             library = compile_library(mutant.source)
@@ -75,6 +75,14 @@ def _of_corpus(path: Path) -> Iterator[str]:
             print(f"  proved wrongly: {path.stem}: {mutant.what}", flush=True)
             found = "proved wrongly"
         yield found
+
+
+def _as_launched(source: str, name: str) -> Iterator[str]:
+    """The grid that a file's kernel is run with; its arguments and data may be any."""
+    ((setup,),) = read_annotations(source, name).setups.values()
+    for of, size in (("grid", setup.threads), ("groups", setup.threadgroups)):
+        for axis, count in zip("xyz", size or (), strict=False):
+            yield f"{of}.{axis} == {count}"
 
 
 def _is_harmless(path: Path, mutant: Mutant, buffers: Collection[str]) -> bool:
