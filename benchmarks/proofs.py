@@ -130,7 +130,7 @@ def proved(case: Case) -> Proved:
 
 def _launch(case: Case, kernel: KernelFunction, library: Library) -> Launch:
     stated = [each.text for each in assumptions_of(library).get(case.function, ())]
-    names = names_of(kernel, library.sources().values())
+    names = names_of(kernel)
     meant = () if case.launch is None else _as_launched(case.launch, kernel, names)
     return Launch(
         size=case.size,

@@ -45,9 +45,7 @@ def run_setup(
     while True:
         kernel.program().forget_coverage()  # of runs before, of which others told
         try:
-            plan = make_plan(
-                kernel, setup, growth=growth, shrink=shrink, sources=report.sources.values()
-            )
+            plan = make_plan(kernel, setup, growth=growth, shrink=shrink)
         except (CannotPlan, UnsupportedKernel) as error:
             raise CannotRun(str(error)) from None
         checker = report.new_checker()
@@ -97,8 +95,8 @@ def record_of_run(
         assumed_values=tuple(plan.assumed_values),
         assumed_constants=numbers_among(constants),
         buffers=frozenset(each.argument.name for each in plan.bound if each.data is not None),
-        rests_on=resting(plan, report.all_findings, report.sources.values()),
-        own_rests_on=resting_own(plan, report.all_findings, report.sources.values()),
+        rests_on=resting(plan, report.all_findings),
+        own_rests_on=resting_own(plan, report.all_findings),
         missed=missed(plan, report.sources) if outcome.error is None else (),
         seconds=seconds,
     )

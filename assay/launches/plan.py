@@ -98,7 +98,6 @@ def make_plan(
     *,
     growth: int = 1,
     shrink: int = 1,
-    sources: Iterable[str] = (),
 ) -> Plan:
     """The run that `setup` describes, completed by assumptions.
 
@@ -107,7 +106,6 @@ def make_plan(
         setup: what was given.
         growth: factor on the size of assumed buffers.
         shrink: divisor of the number of threads of an assumed threadgroup.
-        sources: texts that the kernel was compiled from.
 
     Raises:
         LaunchInputError: if `setup` does not fit the kernel.
@@ -124,7 +122,7 @@ def make_plan(
                 f"{choices(name, sorted(known))}"
             )
     grid = choose_grid(kernel, setup, shrink=shrink)
-    planner = _Planner(kernel, grid, where, growth, sources)
+    planner = _Planner(kernel, grid, where, growth)
     bound = tuple(planner.bind(a, setup.arguments.get(a.name)) for a in kernel.arguments)
     return Plan(
         kernel=kernel,
@@ -147,13 +145,11 @@ class _Planner:
         grid: Grid,
         where: str,
         growth: int,
-        sources: Iterable[str],
     ) -> None:
         self._kernel = kernel
         self._grid = grid
         self._where = where
         self._growth = growth
-        self._sources = tuple(sources)
         self.said: dict[str, str] = {}
 
     def bind(self, argument: Argument, given: Given | None) -> Bound:
@@ -269,7 +265,7 @@ class _Planner:
         """The members of a struct; none of other types and of what is not understood."""
         if element_of(argument.type_name) is not None or argument.members:
             return ()
-        return members_of(argument.type_name, argument.size, self._sources)
+        return members_of(argument)
 
     def _what(self, argument: Argument) -> str:
         return f"{self._where}: argument '{argument.name}'"

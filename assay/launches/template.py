@@ -30,11 +30,10 @@ def args_template(library: KernelLibrary, name: str) -> str:
         CannotPlan: if it needs what no file can give.
     """
     kernel, constants = compiled_kernel(library, name, {})
-    sources = tuple(library.sources().values())
-    plan = make_plan(kernel, Setup(), sources=sources)
+    plan = make_plan(kernel, Setup())
     lines = [f"[kernel.{_key(name)}]", *_grid(plan.grid)]
     for bound in plan.bound:
-        value = _value(bound, sources)
+        value = _value(bound)
         said = bound.argument
         if value:
             lines.append(f"arguments.{_key(said.name)} = {value}")
@@ -54,7 +53,7 @@ def _grid(grid: Grid) -> Iterator[str]:
     yield f"threadgroup = {list(grid.threadgroup)}"
 
 
-def _value(bound: Bound, sources: tuple[str, ...]) -> str:
+def _value(bound: Bound) -> str:
     """What stands behind the argument's name; "" for textures and the like."""
     argument = bound.argument
     if argument.kind == "threadgroup":
@@ -64,7 +63,7 @@ def _value(bound: Bound, sources: tuple[str, ...]) -> str:
     element = element_of(argument.type_name)
     is_value = argument.address_space == "constant" and argument.is_reference
     if is_value and element is None:
-        members = members_of(argument.type_name, argument.size, sources)
+        members = members_of(argument)
         if members:
             given = (
                 f"{member.name} = {_numbers(_elements(bound, member)[: member.length])}"

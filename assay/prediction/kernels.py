@@ -130,7 +130,7 @@ def _launched(
     while True:
         timer = ProgramTimer(predictor, results=False, say=say)
         try:
-            plan = make_plan(kernel, setup, growth=growth, sources=library.sources().values())
+            plan = make_plan(kernel, setup, growth=growth)
             with timing(timer):
                 error = runner.launch(plan)
         except (CannotPlan, CannotRun, UnsupportedKernel, LaunchInputError) as refused:

@@ -29,16 +29,12 @@ class Filled:
         kernel: the kernel.
         names: what assumptions speak of.
         holds: what is assumed.
-        sources: texts that the kernel was compiled from.
     """
 
-    def __init__(
-        self, kernel: KernelFunction, names: Names, holds: Iterable[str], sources: Iterable[str]
-    ) -> None:
+    def __init__(self, kernel: KernelFunction, names: Names, holds: Iterable[str]) -> None:
         self._kernel = kernel
         self._names = names
         self._contents: Contents = names.contents(holds)
-        self._sources = tuple(sources)
 
     @property
     def buffers(self) -> dict[str, Scalar]:
@@ -54,7 +50,7 @@ class Filled:
         """
         if not self.buffers:
             return setup
-        plan = make_plan(self._kernel, setup, sources=self._sources)
+        plan = make_plan(self._kernel, setup)
         numbers = self._numbers(plan)
         held = self._held(plan)
         if not self._are_fulfilled(held, numbers):

@@ -16,16 +16,14 @@ if TYPE_CHECKING:
     from assay.compiler.verify import Names, Scalar
 
 
-def names_of(kernel: KernelFunction, sources: Iterable[str] = ()) -> Names:
+def names_of(kernel: KernelFunction, _sources: Iterable[str] = ()) -> Names:
     """The integer arguments of a kernel, integer members of its structs, arrays of integers.
 
     Args:
-        kernel: the kernel.
-        sources: texts in which structs are looked for.
+        kernel: the kernel, which knows how its structs are laid out; its texts are not read.
     """
     from assay.compiler.verify import Names
 
-    texts = tuple(sources)
     scalars: dict[str, Scalar] = {}
     arrays: dict[str, Scalar] = {}
     buffers: dict[str, Scalar] = {}
@@ -42,7 +40,7 @@ def names_of(kernel: KernelFunction, sources: Iterable[str] = ()) -> Names:
             if not argument.is_reference and argument.address_space == "constant":
                 arrays[argument.name] = first
         elif argument.kind == "buffer" and argument.address_space == "constant":
-            scalars.update((each.name, each) for each in _members(argument, number, texts))
+            scalars.update((each.name, each) for each in _members(argument, number))
     return Names(scalars, arrays, buffers)
 
 
@@ -52,9 +50,9 @@ def referred_lengths(kernel: KernelFunction) -> dict[str, str]:
     return {each.name: str(each.size) for each in known}
 
 
-def _members(argument: Argument, number: int, texts: tuple[str, ...]) -> Iterator[Scalar]:
+def _members(argument: Argument, number: int) -> Iterator[Scalar]:
     """The integers in a struct."""
-    for member in members_of(argument.type_name, argument.size, texts):
+    for member in members_of(argument):
         parts = member.name.split(".")
         if member.element.kind not in "iu" or not all(map(_is_name, parts)):
             continue

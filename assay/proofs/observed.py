@@ -201,7 +201,7 @@ def _beyond(launched: Launched) -> str | None:
 def _launch(launched: Launched, kernel: KernelFunction, sources: Mapping[str, str]) -> Launch:
     from assay.compiler.verify import Launch
 
-    names = names_of(kernel, sources.values())
+    names = names_of(kernel)
     constants = dict(launched.constants)
     assert launched.groups is not None
     holds = [f"groups.{axis} == {n}" for axis, n in zip("xyz", launched.groups, strict=True)]

@@ -158,7 +158,7 @@ class SourceProof:
         launch = self._launch(kernel, setup)
         setups = self._setups.get(kernel.name, ())
         sources = self._library.sources()
-        filled = Filled(kernel, launch.names, launch.holds, sources.values())
+        filled = Filled(kernel, launch.names, launch.holds)
         replay = Replay(
             kernel,
             self._runner,
@@ -231,7 +231,7 @@ class SourceProof:
         from assay.compiler.verify import AssumptionError, Launch
         from assay.hw.apple.facts.limits import limits
 
-        names = names_of(kernel, self._library.sources().values())
+        names = names_of(kernel)
         given = [Stated(text) for text in self._options.assume]
         stated = [*given, *self._assumed.get(kernel.name, ())]
         for each in stated:

@@ -94,10 +94,9 @@ def _run_both(
     addressed: Addressed,
 ) -> tuple[Plan, dict[Place, Bytes], dict[Place, Bytes]]:
     """The plan under which neither faults, and what both leave: buffers grow, threads shrink."""
-    sources = library.sources().values()
     growth = shrink = 1
     while True:
-        plan = make_plan(mine, setup, growth=growth, shrink=shrink, sources=sources)
+        plan = make_plan(mine, setup, growth=growth, shrink=shrink)
         try:
             return plan, run(mine, plan, addressed), run(other, plan, addressed)
         except KernelFault as fault:

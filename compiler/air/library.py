@@ -292,6 +292,7 @@ def _argument(argument: AirArgument) -> Argument:
         access="read" if argument.access == "read" else "read_write",
         members=tuple(_member(each) for each in argument.members),
         is_reference=argument.is_fixed,
+        fields=argument.fields,
     )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from ..msl.arguments import StructField
 from .container import AirFormatError
 
 _NAMED = re.compile(r"^!(?P<name>air\.[\w.]+) = !\{(?P<nodes>.*)\}$", re.MULTILINE)
@@ -23,6 +24,8 @@ _MEMBERS = {
 }
 _MOST_ELEMENTS = 1 << 16  # of an array in an argument buffer
 _MOST_STRUCTS = 1 << 8  # in an argument buffer
+_MOST_FIELDS = 1 << 12  # of an argument's struct
+_DEEPEST = 64  # structs in structs
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
 
 
@@ -68,6 +71,7 @@ class AirArgument:
         is_fixed: whether it points to one thing of known size, as a reference does.
         condition: the variable that must not be 0 if the argument is there; empty if it always is.
         members: the resources in its struct, if it is an argument buffer.
+        fields: the members of its struct, if all are numbers or structs of them.
     """
 
     parameter: int
@@ -84,6 +88,7 @@ class AirArgument:
     name: str = ""
     condition: str = ""
     members: tuple[AirMember, ...] = ()
+    fields: tuple[StructField, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +98,35 @@ class EntryPoint:
     symbol: str
     arguments: tuple[AirArgument, ...]
     max_threads: int | None
+
+
+class _TooManyFields(Exception):
+    """A struct has so many members, or structs in structs, that nobody can name them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Declared:
+    """A member of a struct, of `count` elements of `size` bytes if it is an array.
+
+    `held` describes a struct that it is, `indirect` what it is for the host or its id.
+    """
+
+    name: str
+    type_name: str
+    offset: int
+    size: int
+    count: int
+    held: Node | None
+    indirect: Item | None
+
+    def field(self) -> StructField:
+        """It as numbers."""
+        return StructField(
+            name=self.name,
+            type_name=self.type_name,
+            count=max(self.count, 1),
+            offset=self.offset,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +247,44 @@ class Metadata:
         """
         if next(structs, None) is None:
             raise AirFormatError(f"an argument buffer has more than {_MOST_STRUCTS} structs")
+        for each in self._declared(node):
+            place, inner = begin + each.offset, each.indirect
+            if isinstance(inner, Node):
+                yield from self._resource(inner, each.name, first, place, each.size, each.count)
+            elif isinstance(inner, int) and each.held is not None:
+                for member in self._members(each.held, structs, first + inner, place):
+                    yield replace(member, name=f"{each.name}.{member.name}")
+
+    def _fields(self, node: Node) -> tuple[StructField, ...]:
+        """The members of a struct without resources; none if they are too many to be told."""
+        try:
+            return tuple(self._flat(node, [_MOST_FIELDS], _DEEPEST))
+        except _TooManyFields:
+            return ()
+
+    def _flat(self, node: Node, room: list[int], deeper: int) -> Iterator[StructField]:
+        """The members of a struct, those of structs in it among them.
+
+        Args:
+            room: how many there may still be.
+            deeper: how many structs there may be in each other.
+        """
+        for each in self._declared(node):
+            for number in range(max(each.count, 1) if each.held is not None else 1):
+                room[0] -= 1
+                if room[0] < 0 or deeper == 0:
+                    raise _TooManyFields
+                if each.held is None:
+                    yield each.field()
+                    continue
+                begin = each.offset + number * each.size
+                name = f"{each.name}.{number}" if each.count else each.name
+                for inner in self._flat(each.held, room, deeper - 1):
+                    own = f"{name}.{inner.name}"
+                    yield replace(inner, name=own, offset=begin + inner.offset)
+
+    def _declared(self, node: Node) -> Iterator[_Declared]:
+        """The members of a struct, one after the other."""
         items = self.node(node)
         at, held = 0, None
         while at < len(items):
@@ -221,7 +293,7 @@ class Metadata:
                 at += 2
                 continue
             match items[at : at + 5]:
-                case [int(offset), int(size), int(count), str(_), str(name)]:
+                case [int(offset), int(size), int(count), str(kind), str(name)]:
                     at += 5
                 case _:
                     raise AirFormatError("the members of an argument buffer are not understood")
@@ -229,12 +301,15 @@ class Metadata:
             if items[at : at + 1] == ["air.indirect_argument"]:
                 inner = items[at + 1] if at + 1 < len(items) else None
                 at += 2
-            place = begin + offset
-            if isinstance(inner, Node):
-                yield from self._resource(inner, name, first, place, size, count)
-            elif isinstance(inner, int) and isinstance(held, Node):
-                for each in self._members(held, structs, first + inner, place):
-                    yield replace(each, name=f"{name}.{each.name}")
+            yield _Declared(
+                name=name,
+                type_name=kind,
+                offset=offset,
+                size=size,
+                count=count,
+                held=held if isinstance(held, Node) else None,
+                indirect=inner,
+            )
             held = None
 
     def _resource(
@@ -290,7 +365,9 @@ class Metadata:
                 node = then()
                 if not isinstance(node, Node):
                     return {"members": ()}
-                return {"members": tuple(self._members(node, iter(range(_MOST_STRUCTS))))}
+                members = tuple(self._members(node, iter(range(_MOST_STRUCTS))))
+                fields = () if members else self._fields(node)
+                return {"members": members, "fields": fields}
             case "air.arg_unused":
                 return {"is_unused": True}
             case "air.read" | "air.write" | "air.read_write" | "air.sample":

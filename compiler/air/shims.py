@@ -113,8 +113,8 @@ def compiled_shims(texts: Sequence[str]) -> list[bytes]:
                 made |= compiled_together([text], fast_math=False)
             if text not in made:
                 raise CompileError(f"a function of AIR does not compile: {text}")
-            _CACHE.put(keys[text], made[text])
-        found |= made
+            _CACHE.put(keys[text], made[text].bitcode)
+        found |= {text: made[text].bitcode for text in missing}
     return [bitcode for text in texts if (bitcode := found[text]) is not None]
 
 

@@ -1,6 +1,6 @@
 """The Metal Shading Language: source in, LLVM bitcode and reflection out."""
 
-from .arguments import Argument, ArgumentBufferMember
+from .arguments import Argument, ArgumentBufferMember, StructField
 from .errors import CompileError, MissingConstants
 from .kernel_function import KernelFunction
 from .kernel_library import KernelLibrary
@@ -20,5 +20,6 @@ __all__ = [
     "KernelLibrary",
     "Library",
     "MissingConstants",
+    "StructField",
     "compile_library",
 ]

@@ -22,6 +22,20 @@ class ArgumentBufferMember:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StructField:
+    """Numbers in the struct of an argument, as the compiler lays them out.
+
+    `count` elements of the MSL type `type_name` (`uint`, `packed_float3`) begin at byte `offset`.
+    Those of a struct in it are called `inner.n`, those of one of several structs `many.0.n`.
+    """
+
+    name: str
+    type_name: str
+    count: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
     """One argument of a kernel.
 
@@ -30,6 +44,7 @@ class Argument:
     `count` is how many an array of textures or samplers has, each with an index of its own.
     `texture_type` and `data_type` are Metal's numbers (MTLTextureType, MTLDataType) of a texture.
     A tensor that the host binds has `rank` dimensions of elements of `data_type`.
+    `fields` are all of a struct's members, or none if there is anything but numbers among them.
     """
 
     name: str
@@ -47,3 +62,4 @@ class Argument:
     data_type: int = 0
     is_depth: bool = False
     rank: int = 0
+    fields: tuple[StructField, ...] = ()

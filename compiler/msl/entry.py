@@ -2,13 +2,15 @@
 
 The wrapper's parameters are the kernel's arguments alone, as pointers; grid positions come from
 the engine's intrinsics. Types are asked from the compiler (`decltype` of the kernel), and what the
-host must know of them is returned through the mangled name of a marker function.
+host must know of them is returned through the mangled name of a marker function. Clang prints how
+structs are laid out; see `layouts`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .layouts import key_of
 from .rewrite.kernels import EntryPoint
 
 SYMBOL = "__assay_entry"
@@ -34,6 +36,7 @@ def wrapper(
     declared: list[str] = []
     passed: list[str] = []
     reflected: list[str] = []
+    laid_out: list[str] = []
     for number, parameter in enumerate(entry.parameters):
         kind = f"__assay_argument<decltype({function}), {number}>"
         if parameter.position:
@@ -51,6 +54,10 @@ def wrapper(
             declared.append(f"__assay_pointer<{kind}> __assay_{number}")
             passed.append(f"__assay_pass<{kind}>(__assay_{number})")
         pointee = f"__assay_one<{kind}>::pointee"
+        laid_out.append(
+            f"static_assert(__assay_laid_out<{key_of(entry.name)}ul, {number}, "
+            f"metal::__bare_t<{pointee}>>); "
+        )
         reflected += [
             parameter.index or str(NO_INDEX),
             f"__assay_size<{pointee}>",
@@ -72,5 +79,5 @@ def wrapper(
         f'\n# {entry.line} "{file}"\n'
         f'extern "C" [[clang::sycl_external]] void {SYMBOL}({", ".join(declared)}) '
         f"{{ {function}({', '.join(passed)}); }} "
-        f"template void __assay_reflect<{marks}>();\n"
+        f"{''.join(laid_out)}template void __assay_reflect<{marks}>();\n"
     )

@@ -15,6 +15,7 @@ from assay.sim.native.disk_cache import DiskCache, digest
 from . import entry, reflection
 from .errors import CompileError, MissingConstants
 from .kernel_function import KernelFunction, restored, stored, stored_error
+from .layouts import Layouts
 from .options import CompileOptions
 from .rewrite.function_constants import ConstantValue, FunctionConstant
 from .rewrite.kernels import EntryPoint
@@ -220,7 +221,7 @@ class Library:
         rewritten = shared.rewritten if shared is not None else self._compiler.rewrite(values)
         tables = [self._visible[each] for each in linked]
         unknown = {constant.name for constant in self.constants} - rewritten.defined
-        bitcode, errors = self._compiler.emit(
+        compiled, errors = self._compiler.emit(
             rewritten,
             described,
             frozenset(),
@@ -229,13 +230,16 @@ class Library:
             shared=shared,
             values=values,
         )
+        bitcode = compiled.bitcode
         if self._problems and (problem := problem_in(bitcode, self._problems)):
             raise CompileError(problem)
         self._require_constants(described, rewritten, bitcode)
-        reflected = reflection.reflect(described, reflection.read_marker(bitcode))
+        reflected = reflection.reflect(
+            described, reflection.read_marker(bitcode), Layouts(compiled.printed)
+        )
         logs = _LOG_BUFFER in bitcode
         if reflected.omitted or reflected.arrays or logs:
-            bitcode, errors = self._compiler.emit(
+            compiled, errors = self._compiler.emit(
                 rewritten,
                 described,
                 reflected.omitted,
@@ -249,7 +253,7 @@ class Library:
             self._compiler.keep(rewritten)
         return KernelFunction(
             name=described.name,
-            bitcode=with_fused_vectors(bitcode),
+            bitcode=with_fused_vectors(compiled.bitcode),
             entry=entry.SYMBOL,
             arguments=reflected.arguments,
             max_total_threads_per_threadgroup=reflected.limit,

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from .arguments import Argument, ArgumentBufferMember
+from .arguments import Argument, ArgumentBufferMember, StructField
 from .rewrite.function_constants import FunctionConstant
 from .rewrite.kernels import EntryPoint, Parameter
 from .rewrite.members import Member
@@ -59,5 +59,6 @@ def arguments_of(records: list[dict[str, Any]]) -> tuple[Argument, ...]:
     found: list[Argument] = []
     for record in records:
         members = tuple(ArgumentBufferMember(**member) for member in record["members"])
-        found.append(Argument(**{**record, "members": members}))
+        fields = tuple(StructField(**each) for each in record["fields"])
+        found.append(Argument(**{**record, "members": members, "fields": fields}))
     return tuple(found)

@@ -12,6 +12,7 @@ from assay.hw.apple.facts.limits import limits
 from .arguments import Access, AddressSpace, Argument, ArgumentBufferMember, ArgumentKind
 from .entry import NO_INDEX
 from .errors import CompileError
+from .layouts import Layouts
 from .rewrite.kernels import EntryPoint
 from .rewrite.members import Member
 
@@ -69,14 +70,14 @@ class Reflected:
     arrays: Mapping[str, int]
 
 
-def reflect(entry: EntryPoint, numbers: list[int]) -> Reflected:
-    """Read the marker's numbers, in the order in which `entry.wrapper` gave them."""
+def reflect(entry: EntryPoint, numbers: list[int], layouts: Layouts) -> Reflected:
+    """Read the marker's numbers, in the order in which `entry.wrapper` gave them, and layouts."""
     values = iter(numbers)
     limit = next(values) or None
     found: list[Argument] = []
     inactive: set[str] = set()
     arrays: dict[str, int] = {}
-    for parameter in entry.parameters:
+    for number, parameter in enumerate(entry.parameters):
         if parameter.position:
             continue
         index, size, alignment, space, const, details, holds, active = (
@@ -93,6 +94,7 @@ def reflect(entry: EntryPoint, numbers: list[int]) -> Reflected:
             access="read" if const else "read_write",
             members=tuple(_members(parameter.members, values)),
             is_reference=parameter.is_reference,
+            fields=layouts.fields(entry.name, number),
         )
         if not active:
             inactive.add(argument.name)

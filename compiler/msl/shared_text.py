@@ -18,6 +18,7 @@ from assay.sim.native.work_folder import work_folder
 from .errors import CompileError
 from .front import clang, precompiled
 from .rewrite.function_constants import ConstantValue
+from .together import Compiled
 
 if TYPE_CHECKING:
     from .rewrite.rewrite import Rewritten
@@ -55,8 +56,8 @@ class SharedText:
         """The text as C++; its tokens may be repaired."""
         return self._rewritten
 
-    def compile(self, wrapper: str) -> bytes | None:
-        """Bitcode of what the wrapper asks for; None if clang has anything to say against it."""
+    def compile(self, wrapper: str) -> Compiled | None:
+        """What the wrapper asks for, compiled; None if clang has anything to say against it."""
         from .rewrite.conditionals import repair
 
         for number in range(_REPAIRS):
@@ -64,7 +65,10 @@ class SharedText:
                 return None
             result = self._run(self._headers[number], wrapper)
             if not result.status:
-                return None if result.diagnostics else (self._folder / _OUTPUT).read_bytes()
+                if result.diagnostics:
+                    return None
+                bitcode = (self._folder / _OUTPUT).read_bytes()
+                return Compiled(bitcode, result.output.decode())
             is_last = number + 1 == len(self._headers)
             if is_last and not repair(self._rewritten.tokens, self._own_names(result.diagnostics)):
                 return None
@@ -94,6 +98,7 @@ class SharedText:
         options = precompiled.header_arguments(self._rewritten.text, self._fast_math)
         arguments = [
             *clang.LANGUAGE,
+            *clang.LAYOUTS,
             *[option for option in options if option.startswith("-D")],
             "-include-pch",
             header.name,

@@ -16,7 +16,7 @@ from .front import clang, diagnostics, precompiled
 from .rewrite.function_constants import ConstantValue, FunctionConstant
 from .rewrite.kernels import EntryPoint
 from .shared_text import SharedText
-from .together import compiled_together
+from .together import Compiled, compiled_together
 
 if TYPE_CHECKING:
     from .rewrite.rewrite import Rewritten
@@ -64,7 +64,7 @@ class TextCompiler:
         self._fast_math = fast_math
         # The text without values of function constants, rewritten; none after a repair of it.
         self._rewritten: Rewritten | None = None
-        self._ahead: dict[str, bytes] = {}  # bitcode by text, of which clang had nothing to say
+        self._ahead: dict[str, Compiled] = {}  # by text, of which clang had nothing to say
         self._shares = False  # whether texts are parsed once for several kernels
         self._shared: dict[Values, SharedText] = {}
 
@@ -131,8 +131,8 @@ class TextCompiler:
         linked: Sequence[EntryPoint] = (),
         shared: SharedText | None = None,
         values: Mapping[int | str, ConstantValue] | None = None,
-    ) -> tuple[bytes, tuple[ConstantError, ...]]:
-        """Bitcode of one entry point (of none: only the text is checked), and what it does wrong
+    ) -> tuple[Compiled, tuple[ConstantError, ...]]:
+        """One entry point, compiled (of none: only the text is checked), and what it does wrong
         in constant expressions."""
         from .rewrite.conditionals import repair
 
@@ -164,7 +164,7 @@ class TextCompiler:
 
     def _with_all_operations(
         self, rewritten: Rewritten, wrapper: str, result: clang.ClangResult, folder: Path
-    ) -> tuple[bytes, tuple[ConstantError, ...]]:
+    ) -> tuple[Compiled, tuple[ConstantError, ...]]:
         """What was compiled, again if it lacks operations of constants; and what is wrong there."""
         errors = self._constant_errors(rewritten, result)
         bitcode = (folder / _OUTPUT).read_bytes()
@@ -173,7 +173,7 @@ class TextCompiler:
             text = "".join([token.text for token in rewritten.tokens])
             if not self._run(text + wrapper, folder).status:
                 bitcode = (folder / _OUTPUT).read_bytes()
-        return bitcode, told
+        return Compiled(bitcode, result.output.decode()), told
 
     def _constant_errors(
         self, rewritten: Rewritten, result: clang.ClangResult
@@ -196,12 +196,13 @@ class TextCompiler:
         """Compile C++ text to `_OUTPUT`; precompiled headers that clang refuses are dropped."""
         known = self._ahead.pop(text, None)
         if known is not None:
-            (directory / _OUTPUT).write_bytes(known)
-            return clang.ClangResult(status=0, output=b"", diagnostics="")
+            (directory / _OUTPUT).write_bytes(known.bitcode)
+            return clang.ClangResult(status=0, output=known.printed.encode(), diagnostics="")
         fast = self._fast_math
         for last_attempt in (False, True):
             arguments = [
                 *clang.LANGUAGE,
+                *clang.LAYOUTS,
                 *precompiled.header_arguments(text, fast),
                 "-c",
                 "-emit-llvm",

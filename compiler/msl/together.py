@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from assay.sim.native.work_folder import work_folder
 
@@ -13,8 +14,16 @@ from .front import clang, precompiled
 _AT_ONCE = 16
 
 
-def compiled_together(texts: Sequence[str], fast_math: bool) -> dict[str, bytes]:
-    """Bitcode by text.
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """Bitcode, and the layouts that clang printed while it compiled it, with those of others."""
+
+    bitcode: bytes = field(repr=False)
+    printed: str = field(default="", repr=False)
+
+
+def compiled_together(texts: Sequence[str], fast_math: bool) -> dict[str, Compiled]:
+    """What was compiled, by text.
 
     Of some texts at once there is none if clang has anything to say of one: it does not tell which.
     """
@@ -22,7 +31,7 @@ def compiled_together(texts: Sequence[str], fast_math: bool) -> dict[str, bytes]
     for text in texts:
         key = tuple(precompiled.header_arguments(text, fast_math))
         alike.setdefault(key, []).append(text)
-    found: dict[str, bytes] = {}
+    found: dict[str, Compiled] = {}
     for headers, of_these in alike.items():
         for some in _parts(of_these):
             found |= _compiled(some, headers)
@@ -34,15 +43,15 @@ def _parts(texts: Sequence[str]) -> Iterator[Sequence[str]]:
         yield texts[start : start + _AT_ONCE]
 
 
-def _compiled(texts: Sequence[str], headers: Sequence[str]) -> dict[str, bytes]:
-    """Bitcode of texts that take the same headers."""
+def _compiled(texts: Sequence[str], headers: Sequence[str]) -> dict[str, Compiled]:
+    """What was compiled of texts that take the same headers."""
     with work_folder() as folder:
         files = [folder / f"{number}.cpp" for number in range(len(texts))]
         for file, text in zip(files, texts, strict=True):
             file.write_text(text, encoding="utf-8")
         try:
             result = clang.run_on_files(
-                [*clang.LANGUAGE, *headers],
+                [*clang.LANGUAGE, *clang.LAYOUTS, *headers],
                 [file.name for file in files],
                 directory=folder,
                 visible=[*precompiled.folders(), folder],
@@ -51,7 +60,8 @@ def _compiled(texts: Sequence[str], headers: Sequence[str]) -> dict[str, bytes]:
             return {}
         if result.status or result.diagnostics:
             return {}
+        printed = result.output.decode()
         return {
-            text: file.with_suffix(".bc").read_bytes()
+            text: Compiled(file.with_suffix(".bc").read_bytes(), printed)
             for file, text in zip(files, texts, strict=True)
         }

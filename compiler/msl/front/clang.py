@@ -81,6 +81,12 @@ _FRONTEND = (
 _FLAGS = (*_DRIVER, *(part for option in _FRONTEND for part in ("-Xclang", option)))
 LANGUAGE = ("-x", "c++", *_FLAGS)
 LANGUAGE_HEADER = ("-x", "c++-header", *_FLAGS)
+# Prints the layout of each record that is asked for, with types as they are without aliases.
+LAYOUTS = tuple(
+    part
+    for option in ("-fdump-record-layouts", "-fdump-record-layouts-canonical")
+    for part in ("-Xclang", option)
+)
 # For a look at what clang warns of: its own choice, without what is about how MSL is rewritten.
 LANGUAGE_WARNED = (
     *(each for each in LANGUAGE if each not in _WARNINGS),

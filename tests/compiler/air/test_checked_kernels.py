@@ -177,7 +177,7 @@ def test_nothing_is_found_in_products_convolutions_and_their_like(
 ) -> None:
     setup = host_launch_of(name)
     kernel, _ = compiled_kernel(library, name, setup.constants)
-    plan = make_plan(kernel, setup, growth=4096, shrink=1, sources=())
+    plan = make_plan(kernel, setup, growth=4096, shrink=1)
     given = {(each.argument.kind, each.argument.index): each for each in plan.bound}
     checker, memory, arguments = Checker(), Memory(), []
     for argument in kernel.arguments:

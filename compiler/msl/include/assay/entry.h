@@ -132,6 +132,14 @@ template <class T> constexpr unsigned long __assay_space<__ASSAY_THREADGROUP T*>
 template <class T> constexpr unsigned long __assay_space<__ASSAY_CONSTANT T*> = 6;
 template <class T> constexpr bool __assay_is_const = __is_const(T);
 
+// Clang prints how this is laid out, by which layouts.py finds the struct of a kernel's parameter.
+template <unsigned long Kernel, int Parameter, class T> struct __assay_layout { T value; };
+template <unsigned long Kernel, int Parameter, class T> constexpr bool __assay_laid_out = true;
+template <unsigned long Kernel, int Parameter, class T>
+  requires (__is_class(T) && requires { sizeof(T); })
+constexpr bool __assay_laid_out<Kernel, Parameter, T> =
+    sizeof(__assay_layout<Kernel, Parameter, T>) > 0;
+
 // Its mangled name carries the values to the host.
 template <auto... V> [[clang::sycl_external]] __attribute__((nodebug)) void __assay_reflect() {}
 
