@@ -97,6 +97,7 @@ class _Replay:
             device=header.device,
             dispatches=tuple(predicted),
             left_out=header.left_out,
+            is_complete=self._recording.is_complete,
             report=report,
             chip=key,
             trace=self._trace(times) if timeline else None,

@@ -65,6 +65,8 @@ class ReplayResult:
         device: the device that made it.
         dispatches: in the order of the recording.
         left_out: dispatches that the recording does not have, by the reason.
+        is_complete: whether the recording has its end; if not, its process was killed, or the file
+            is cut short, and the dispatches are those that were written until then.
         report: what checks found; None if none were asked for.
         chip: the GPU that times are predicted for; "" for none.
         trace: both runs on one axis of time, if that was asked for.
@@ -75,6 +77,7 @@ class ReplayResult:
     device: DeviceInfo
     dispatches: tuple[ReplayedDispatch, ...]
     left_out: Mapping[str, int]
+    is_complete: bool = True
     report: Report | None = field(default=None, repr=False)
     chip: str = ""
     trace: Trace | None = field(default=None, repr=False)
@@ -91,9 +94,10 @@ class ReplayResult:
 
     @property
     def passed(self) -> bool:
-        """Whether all of it ran here, with results within tolerance and without findings."""
+        """Whether all of it is there and ran here, within tolerance and without findings."""
         found = self.report is not None and bool(self.report.errors)
-        return not (self.different or self.not_replayed or found)
+        is_whole = self.is_complete and bool(self.dispatches) and not self.not_replayed
+        return is_whole and not (self.different or found)
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain data."""
@@ -105,6 +109,7 @@ class ReplayResult:
             "device": asdict(self.device),
             "chip": self.chip or None,
             "passed": self.passed,
+            "complete": self.is_complete,
             "left_out": dict(self.left_out),
             "dispatches": [{**asdict(d), "verdict": d.verdict} for d in self.dispatches],
             "checks": None if self.report is None else report_json(self.report),

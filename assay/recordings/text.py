@@ -114,6 +114,7 @@ def _summary(result: ReplayResult) -> str:
     ]
     count = len(verdicts)
     text = f"{count:,} dispatch{'' if count == 1 else 'es'} replayed: {', '.join(words) or 'none'}"
+    text += "" if result.is_complete else "; the recording is incomplete"
     if result.report is not None:
         found = len(result.report.findings)
         text += f"; checks: {found or 'no'} finding{'' if found == 1 else 's'}"

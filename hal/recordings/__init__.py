@@ -1,8 +1,10 @@
 """Files of what a Metal device did: programs, memory before and after, grids, times."""
 
 from .errors import RecordingError
+from .partial import partials_of
 from .read import Recording
 from .records import (
+    INCOMPLETE,
     SUFFIX,
     Bound,
     BoundSampler,
@@ -22,6 +24,7 @@ from .records import (
 from .write import RecordingWriter, check_target
 
 __all__ = [
+    "INCOMPLETE",
     "SUFFIX",
     "Bound",
     "BoundSampler",
@@ -41,4 +44,5 @@ __all__ = [
     "RecordingWriter",
     "TextureRecord",
     "check_target",
+    "partials_of",
 ]

@@ -1,8 +1,7 @@
-"""What a recording says, as records that are JSON in its file.
+"""What a recording says, as records.
 
-A recording is a ZIP archive: `recording.json` with the device, libraries and kernels,
-`dispatches.jsonl` with a line per dispatch, and `bytes/N`, the parts of what buffers held. Parts
-that are equal are there once: a buffer's contents are numbers of parts of `PART` bytes.
+What buffers held are parts of `PART` bytes, the last one of a buffer as long as it is. Parts that
+are equal are there once: contents are numbers of parts. `chunks` says how all of it lies in a file.
 """
 
 from __future__ import annotations
@@ -12,16 +11,17 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-FORMAT: Final = "assay-recording"
 SUFFIX: Final = ".assay-recording"
-VERSION: Final = 2
-HEADER: Final = "recording.json"
-DISPATCHES: Final = "dispatches.jsonl"
-PARTS: Final = "bytes/"
+VERSION: Final = 3
+INCOMPLETE: Final = (
+    "it is incomplete: what recorded it was killed, or the file is cut short; it has what was "
+    "written until then"
+)
 PART: Final = 1 << 16
 """Bytes of a part but for the last one of a buffer."""
 
 Count = Annotated[int, Meta(ge=0, lt=1 << 62)]
+Address = Annotated[int, Meta(ge=0)]  # up to 64 bits
 Size = tuple[Count, Count, Count]
 
 
@@ -136,7 +136,7 @@ class MemoryRecord:
     label: str
     before: Bytes
     after: Bytes | None
-    address: Count = 0
+    address: Address = 0
     texture: TextureRecord | None = None
 
 
@@ -218,7 +218,8 @@ class DispatchRecord:
         encoded: argument buffers.
         textures, samplers, tables: those at the kernel's indices.
         label: of the encoder and the debug groups around.
-        begin, end: GPU times in seconds; both 0 if the device does not tell.
+        begin, end: GPU times in seconds, which a file has in whole nanoseconds; both 0 if the
+            device does not tell.
         error: what the device said was wrong; "" for nothing.
     """
 

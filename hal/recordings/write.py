@@ -1,4 +1,4 @@
-"""Writes recordings, part by part as they come."""
+"""Writes recordings, as what is recorded comes."""
 
 from __future__ import annotations
 
@@ -7,30 +7,29 @@ import hashlib
 import os
 import stat
 import threading
-import zipfile
+import zlib
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import msgspec
 
+from .chunks import DONE, HEAD, HEADER, MAGIC, NEWS, chunk
+from .contents import LEVEL, ContentsWriter
+from .news import News, RowsWriter
+from .partial import new_partial
 from .records import (
-    DISPATCHES,
-    FORMAT,
-    HEADER,
     PART,
-    PARTS,
     VERSION,
     Bytes,
     DeviceInfo,
     DispatchRecord,
-    Header,
     KernelRecord,
     LibraryRecord,
 )
 
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # ZIP's first; what is in the file does not depend on the clock
-_LEVEL = 6
+_FLUSH = 1.0  # seconds
+_NOTHING = msgspec.msgpack.encode(News())
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFCHR: "a device",
@@ -59,35 +58,49 @@ def check_target(path: Path) -> None:
 class RecordingWriter:
     """A recording that is being made; it has its name once it is closed.
 
-    What was recorded until an error is kept: leaving the block closes the file in any case.
-    Without a dispatch it takes the place of no other file. Where the name is a link's, what that
-    leads to is written. Any thread may add; what comes once it is closed is left out, as programs
-    may run on that are ended.
+    Until then it stands beside, under a name of `partial`, and has each second what was added: all
+    that is left if the process is killed. What was recorded until an error is kept: leaving the
+    block closes the file in any case. Without a dispatch it takes the place of no other file. Where
+    the name is a link's, what that leads to is written. Any thread may add; what comes once it is
+    closed is left out, as programs may run on that are ended, and so is what a process adds that
+    was forked from this one.
 
     Attributes:
+        partial: the file until it is closed.
         has_left: whether another file of that name was left, as there was no dispatch.
 
     Raises:
         OSError: if the file cannot be written, or is a folder, a device or a pipe.
     """
 
-    def __init__(self, path: Path, device: DeviceInfo, program: str) -> None:
+    def __init__(
+        self, path: Path, device: DeviceInfo, program: str, *, flush: float = _FLUSH
+    ) -> None:
+        """Begin a file that has what was added after `flush` seconds."""
         check_target(path)
         self._path = path.resolve()
-        self._device = device
-        self._program = program
         self.has_left = False
-        self._unfinished = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         try:
-            self._zip = zipfile.ZipFile(self._unfinished, "w", zipfile.ZIP_DEFLATED, True, _LEVEL)
+            self.partial, self._file = new_partial(self._path)
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(path)) from None
-        self._parts: dict[bytes, int] = {}
-        self._libraries: list[LibraryRecord] = []
-        self._kernels: list[KernelRecord] = []
-        self._lines: list[bytes] = []
+        self._process = os.getpid()
+        self._numbers: dict[bytes, int] = {}  # of parts, by their digests
+        self._contents = ContentsWriter(self._write)
+        self._rows = RowsWriter()
+        self._packer = zlib.compressobj(LEVEL)
+        self._news = News()
+        self._libraries = 0
+        self._kernels = 0
+        self._dispatches = 0
         self._left_out: dict[str, int] = {}
         self._lock = threading.RLock()
+        self._failure: OSError | None = None
+        self._end = threading.Event()
+        self._write(HEADER.pack(MAGIC, VERSION))
+        head = msgspec.json.encode({"device": device, "program": program})
+        self._write(chunk(HEAD, head, len(head)))
+        threading.Thread(target=self._flush_again, args=(flush,), daemon=True).start()
 
     def __enter__(self) -> Self:
         return self
@@ -103,7 +116,7 @@ class RecordingWriter:
     @property
     def dispatches(self) -> int:
         """How many are in the file."""
-        return len(self._lines)
+        return self._dispatches
 
     @property
     def left_out(self) -> dict[str, int]:
@@ -120,27 +133,44 @@ class RecordingWriter:
     def add_library(self, library: LibraryRecord) -> int:
         """Keep what kernels are compiled from; its number."""
         with self._lock:
-            self._libraries.append(library)
-            return len(self._libraries) - 1
+            self._news.libraries.append(library)
+            self._libraries += 1
+            return self._libraries - 1
 
     def add_kernel(self, kernel: KernelRecord) -> int:
         """Keep which function of a library is run; its number."""
         with self._lock:
-            self._kernels.append(kernel)
-            return len(self._kernels) - 1
+            self._news.kernels.append(kernel)
+            self._kernels += 1
+            return self._kernels - 1
 
     def add_dispatch(self, dispatch: DispatchRecord) -> None:
         """Keep a dispatch; what it refers to was added before."""
-        line = msgspec.json.encode(dispatch)
         with self._lock:
             if not self._is_closed:
-                self._lines.append(line)
+                self._raise_failure()
+                self._rows.add(dispatch)
+                self._dispatches += 1
 
     def leave_out(self, reason: str) -> None:
         """Count a dispatch that runs and is not kept."""
         with self._lock:
             if not self._is_closed:
-                self._left_out[reason] = self._left_out.get(reason, 0) + 1
+                for counts in (self._left_out, self._news.left_out):
+                    counts[reason] = counts.get(reason, 0) + 1
+
+    def flush(self) -> None:
+        """Write what was added, so that it is there if the process is killed."""
+        with self._lock:
+            if self._is_closed:
+                return
+            self._rows.take(self._news)
+            news, self._news = msgspec.msgpack.encode(self._news), News()
+            if news == _NOTHING:
+                return
+            self._contents.flush()
+            packed = self._packer.compress(news) + self._packer.flush(zlib.Z_SYNC_FLUSH)
+            self._write(chunk(NEWS, packed, len(news)))
 
     def close(self) -> None:
         """Finish the file and give it its name; nothing the second time."""
@@ -150,36 +180,46 @@ class RecordingWriter:
 
     @property
     def _is_closed(self) -> bool:
-        return self._zip.fp is None
+        return self._file.closed or os.getpid() != self._process
 
     def _close(self) -> None:
-        header = Header(
-            device=self._device,
-            program=self._program,
-            libraries=tuple(self._libraries),
-            kernels=tuple(self._kernels),
-            left_out=self._left_out,
-        )
-        self._write(DISPATCHES, b"".join(line + b"\n" for line in self._lines))
-        marked = {"format": FORMAT, "version": VERSION, **msgspec.to_builtins(header)}
-        self._write(HEADER, msgspec.json.encode(marked))
-        self._zip.close()
-        if not self._lines and self._path.exists():
-            self._unfinished.unlink()
+        self._end.set()
+        with self._file:
+            self._raise_failure()
+            self._contents.close()
+            self.flush()
+            done = msgspec.json.encode({"dispatches": self._dispatches})
+            self._write(chunk(DONE, done, len(done)))
+        if not self._dispatches and self._path.exists():
+            self.partial.unlink()
             self.has_left = True
         else:
-            self._unfinished.replace(self._path)
+            self.partial.replace(self._path)
+
+    def _flush_again(self, seconds: float) -> None:
+        """Flush until the file is closed, or cannot be written."""
+        while not self._end.wait(seconds):
+            try:
+                self.flush()
+            except OSError as error:  # told by whoever adds or closes next
+                self._failure = error
+                return
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
 
     def _part(self, data: memoryview) -> int:
         digest = hashlib.blake2b(data, digest_size=16).digest()
-        number = self._parts.get(digest)
+        number = self._numbers.get(digest)
         if number is None:
-            number = self._parts[digest] = len(self._parts)
+            number = self._numbers[digest] = len(self._numbers)
             if not self._is_closed:
-                self._write(f"{PARTS}{number}", data)
+                self._raise_failure()
+                self._news.parts.append(len(data))
+                self._contents.add(data)
         return number
 
-    def _write(self, name: str, data: bytes | memoryview) -> None:
-        entry = zipfile.ZipInfo(name, _EPOCH)
-        entry.compress_type = zipfile.ZIP_DEFLATED
-        self._zip.writestr(entry, bytes(data), zipfile.ZIP_DEFLATED, _LEVEL)
+    def _write(self, data: bytes) -> None:
+        self._file.write(data)
+        self._file.flush()  # a process that is forked must not write it again

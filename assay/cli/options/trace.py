@@ -58,11 +58,14 @@ def open_trace(path: Path) -> "Trace":
 
 def _recorded(path: Path) -> "Trace":
     """The dispatches of a recording, when its device ran them."""
-    from assay.hal.recordings import Recording
+    from assay.hal.recordings import INCOMPLETE, Recording
 
     from ...recordings.timeline import measured
+    from ..terminal import note
 
     with Recording(path) as recording:
+        if not recording.is_complete:
+            note(f"{path}: {INCOMPLETE}")
         return measured(recording)
 
 

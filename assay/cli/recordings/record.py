@@ -174,13 +174,15 @@ def record_command(
 
 def _checked(output: Path | None, program: str) -> Path:
     """Where to record, which must not be what a recording cannot replace. Raises CommandError."""
-    from assay.hal.recordings import SUFFIX, check_target
+    from assay.hal.recordings import SUFFIX, check_target, partials_of
 
     path = output or Path(f"{Path(program).name.removesuffix('.py')}{SUFFIX}")
     try:
         check_target(path)
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}", code=USAGE) from None
+    for left in partials_of(path):
+        note(f"{left} is what a recording has that was killed, or that still runs")
     return path
 
 

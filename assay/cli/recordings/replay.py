@@ -63,7 +63,7 @@ def replay_command(
 
     Every bit of every buffer must be as it was recorded, but for those of NaN, unless --tolerances
     says more. Ends with exit code 1 when something is not, or checks find something, and with 2
-    when a dispatch cannot be run here.
+    when a dispatch cannot be run here, or the recording is incomplete because it was killed.
 
     An .ireereplay, which IREE's tools write with --device_replay_output, has no results of its own:
     --reference gives them.
@@ -80,7 +80,6 @@ def replay_command(
     """
     from assay.hal.captures import SUFFIX
 
-    from ...recordings import ReplayResult
     from ..terminal import print_json, want_json
 
     want_json(json)
@@ -88,8 +87,7 @@ def replay_command(
     if trace is not None:
         check_trace_name(trace)
     if not recording.is_file():
-        what = "this is a folder" if recording.is_dir() else "there is no such file"
-        raise CommandError(f"{recording}: {what}", code=USAGE)
+        raise CommandError(f"{recording}: {_no_file(recording)}", code=USAGE)
     limits = _limits(tolerances)
     if recording.suffix == SUFFIX:
         result: CaptureResult | ReplayResult = _captured(
@@ -106,18 +104,46 @@ def replay_command(
         print_json(result.to_json())
     else:
         typer.echo(str(result))
-    if isinstance(result, ReplayResult) and not result.dispatches:
-        raise CommandError(f"{recording}: there is no dispatch in it to compare", code=USAGE)
+    if not json:
+        _need_all(recording, result)
     if not result.passed:
         raise typer.Exit(_code(result))
+
+
+def _need_all(recording: Path, result: "CaptureResult | ReplayResult") -> None:
+    """Refuse to pass what has nothing in it, or not all. Raises CommandError."""
+    from assay.hal.recordings import INCOMPLETE
+
+    from ...recordings import ReplayResult
+
+    if not isinstance(result, ReplayResult):
+        return
+    if not result.dispatches:
+        what = "there is no dispatch in it to compare"
+        raise CommandError(f"{recording}: {what if result.is_complete else INCOMPLETE}", code=USAGE)
+    if not result.is_complete:
+        raise CommandError(f"{recording}: {INCOMPLETE}", code=_code(result))
+
+
+def _no_file(path: Path) -> str:
+    """Why nothing can be replayed."""
+    from assay.hal.recordings import partials_of
+
+    if path.is_dir():
+        return "this is a folder"
+    left = partials_of(path)
+    if not left:
+        return "there is no such file"
+    return f"there is no such file; {left[-1]} is what was recorded until its process was killed"
 
 
 def _code(result: "CaptureResult | ReplayResult") -> int:
     from ...recordings import ReplayResult
 
-    if isinstance(result, ReplayResult) and result.not_replayed and not result.different:
-        return USAGE
-    return FAILED
+    if not isinstance(result, ReplayResult) or result.different:
+        return FAILED
+    is_whole = result.is_complete and result.dispatches and not result.not_replayed
+    return FAILED if is_whole else USAGE
 
 
 def _write(result: "CaptureResult | ReplayResult", path: Path) -> None:

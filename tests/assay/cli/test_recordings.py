@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import textwrap
-import zipfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import pytest
 from assay.hal.recordings import Recording
 from tests.support.captured import INPUT, capture, on_metal, write_model
 from tests.support.recorded import SCALE
+from tests.support.recording_files import put_together, taken_apart
 
 from .conftest import Done
 
@@ -137,6 +138,8 @@ def test_a_recording_of_nothing_does_not_pass(
     assert done.code == 2
     assert "not recorded: 1 x dispatches beyond --limit" in done.out
     assert "a.assay-recording: there is no dispatch in it to compare" in done.err
+    done = assay("replay", file, "--json")
+    assert (done.code, json.loads(done.out)["passed"]) == (2, False)
 
 
 def test_a_program_that_dispatches_nothing_ends_with_its_own_error_or_one(
@@ -157,9 +160,13 @@ def test_commands_about_traces_open_recordings(
     assert "scale" in assay("trace", "summary", file).out
     assert assay("view", file, "-o", page, "--no-open").code == 0
     assert b"scale" in page.read_bytes()
-    file.write_bytes(file.read_bytes()[:-9])
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-9])
     done = assay("view", file, "-o", page, "--no-open")
-    assert (done.code, "cut short or damaged" in done.err) == (1, True)
+    assert (done.code, "a.assay-recording: it is incomplete: " in done.err) == (0, True)
+    file.write_bytes(whole[:60] + b"?" + whole[61:])
+    done = assay("view", file, "-o", page, "--no-open")
+    assert (done.code, "the chunk HEAD at byte 32 is damaged" in done.err) == (1, True)
 
 
 def test_a_script_that_fails_is_recorded_and_ends_with_its_code(
@@ -345,20 +352,18 @@ def test_tolerances_for_no_kernel_of_a_recording_are_told(
     assert "note" not in assay("replay", captured, "--tolerances", limits).err
 
 
-@pytest.mark.parametrize(("begin", "end"), [(1.0, 1.5), (7.0, 1e300)])
+@pytest.mark.parametrize(("begin", "end"), [(1.0, 1.5), (7.0, 2e9)])
 def test_times_that_no_run_has_are_called_by_the_file_and_the_dispatch(
     assay: Callable[..., Done], script: Path, tmp_path: Path, begin: float, end: float
 ) -> None:
     file, page = tmp_path / "a.assay-recording", tmp_path / "a.html"
     assay("record", script, "--device", "emulated", "-o", file, "--", 3, 0)
-    with zipfile.ZipFile(file) as old:
-        entries = {name: old.read(name) for name in old.namelist()}
-    record = json.loads(entries["dispatches.jsonl"])
-    first, wrong = (json.dumps({**record, "begin": b, "end": e}) for b, e in ((5, 6), (begin, end)))
-    entries["dispatches.jsonl"] = f"{first}\n{wrong}\n".encode()
-    with zipfile.ZipFile(file, "w") as new:
-        for name, data in entries.items():
-            new.writestr(name, data)
+    plain = taken_apart(file)
+    first, wrong = (
+        {**plain.dispatches[0], "begin": b, "end": e} for b, e in ((5, 6), (begin, end))
+    )
+    plain.dispatches = [first, wrong]
+    put_together(plain, file)
     for command in (("replay", file, "--trace", page), ("view", file, "-o", page, "--no-open")):
         done = assay(*command)
         assert done.code != 0
@@ -430,3 +435,43 @@ def test_options_that_do_not_fit_a_capture_are_refused(
     assert done.code == 2 and "--check" not in done.err
     done = assay("record", captured, "--input", "4xf32", "--device", "emulated")
     assert done.code == 2 and "a capture has its function and inputs in it" in done.err
+
+
+def test_what_a_killed_program_recorded_is_replayed_and_called_incomplete(
+    assay: Callable[..., Done], script: Path, tmp_path: Path
+) -> None:
+    script.write_text(SCRIPT.replace("sys.exit(int(sys.argv[2]))", "sys.stdin.read()"))
+    file, partial = tmp_path / "a.assay-recording", tmp_path / "a.partial.assay-recording"
+    command = ["assay", "record", str(script), "--device", "emulated", "-o", str(file), "--", "3"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == b"21.0\n"
+            until = time.monotonic() + 60
+            while time.monotonic() < until:
+                with Recording(partial) as recording:
+                    if recording.count:
+                        break
+                time.sleep(0.05)
+        finally:
+            process.kill()
+    assert [path.name for path in tmp_path.iterdir()].count(file.name) == 0
+    done = assay("replay", file)
+    assert done.code == 2 and f"{partial} is what was recorded until its process was" in done.err
+    done = assay("replay", partial)
+    assert done.code == 2, done.err
+    assert "1 dispatch replayed: 1 equal; the recording is incomplete" in done.out
+    assert f"error: {partial}: it is incomplete: what recorded it was killed" in done.err
+    data = json.loads(assay("replay", partial, "--json").out)
+    assert [data["passed"], data["complete"], len(data["dispatches"])] == [False, False, 1]
+    plain = taken_apart(partial)
+    after = plain.dispatches[0]["memories"][1]["after"]["parts"][0]
+    plain.parts[after] = bytes(len(plain.parts[after]))
+    put_together(plain, partial)
+    partial.write_bytes(partial.read_bytes()[:-1])
+    done = assay("replay", partial)
+    assert (done.code, "1 different; the recording is incomplete" in done.out) == (1, True)
+    script.write_text(SCRIPT)
+    done = assay("record", script, "--device", "emulated", "-o", file, "--", 3, 0)
+    assert done.code == 0 and f"note: {partial} is what a recording has that was" in done.err
+    assert assay("replay", file).code == 0

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import zipfile
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,13 @@ from assay.hal.recordings import MemoryRecord, Recording
 from assay.recordings import Limits, Tolerances, replay
 from tests.support import metallib
 from tests.support.recorded import SIZE, floats, pipeline, record, scale
+from tests.support.recording_files import (
+    Change,
+    contents,
+    packed_size,
+    taken_apart,
+    with_other_part,
+)
 
 HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
 COPY = (
@@ -51,21 +56,6 @@ kernel void constants(device uint* y [[buffer(0)]], uint i [[thread_position_in_
 """
 )
 DOUBLED = np.arange(2, 18, 2).astype(np.float32).tobytes()  # what `scale` leaves
-Change = Callable[[bytes], bytes]
-
-
-def changed(path: Path, by: Change, recorded: bytes) -> Path:
-    """The recording with other bytes where it has `recorded`."""
-    target = path.with_suffix(".changed")
-    found = 0
-    with zipfile.ZipFile(path) as old, zipfile.ZipFile(target, "w") as new:
-        for entry in old.namelist():
-            data = old.read(entry)
-            if entry.startswith("bytes/") and data == recorded:
-                data, found = by(data), found + 1
-            new.writestr(entry, data)
-    assert found == 1
-    return target
 
 
 def flipped(bit: int) -> Change:
@@ -109,7 +99,7 @@ def test_a_recording_replays_equal(tmp_path: Path) -> None:
 @pytest.mark.parametrize("bit", [0, 77, 255])
 def test_a_single_flipped_bit_is_found_and_named_with_the_line(tmp_path: Path, bit: int) -> None:
     record(tmp_path / "a", scale)
-    result = replay(changed(tmp_path / "a", flipped(bit), DOUBLED), checks=None)
+    result = replay(with_other_part(tmp_path / "a", flipped(bit), DOUBLED), checks=None)
     (dispatch,) = result.different
     (difference,) = dispatch.differences
     assert (difference.buffer, difference.index, difference.different) == ("y", bit // 32, 1)
@@ -146,7 +136,7 @@ def test_what_the_host_writes_meanwhile_where_a_kernel_only_reads_is_no_differen
 
 def test_a_difference_within_tolerance_is_close(tmp_path: Path) -> None:
     record(tmp_path / "a", scale)
-    other = changed(tmp_path / "a", flipped(0), DOUBLED)
+    other = with_other_part(tmp_path / "a", flipped(0), DOUBLED)
     near = replay(other, tolerances=Tolerances(kernels={"sc*": Limits(ulp=1)}))
     assert ([each.verdict for each in near.dispatches], near.passed) == (["close"], True)
     far = replay(other, tolerances=Tolerances(kernels={"other": Limits(ulp=1)}))
@@ -163,17 +153,15 @@ def test_zeros_of_either_sign_differ_and_nans_of_other_bits_unless_allowed(tmp_p
         run(metal, device, pipeline(metal, device, negate, "copy"), buffers)
 
     record(tmp_path / "a", special)
-    with zipfile.ZipFile(tmp_path / "a") as archive:
-        parts = [archive.read(name) for name in archive.namelist() if name.startswith("bytes/")]
-    (after,) = [part for part in parts if len(part) == 32 and part[:4] == bytes(4)]
-    nan = changed(tmp_path / "a", flipped(32), after)
+    (after,) = contents(tmp_path / "a", "after")
+    nan = with_other_part(tmp_path / "a", flipped(32), after)
     found = replay(nan)
     assert [each.index for each in found.different[0].differences] == [1]
     assert "here nan (0x7fc00000), recorded nan (0x7fc00001)" in str(found)
     for allowed in (Limits(any_nan=True), Limits(atol=1e-9)):
         near = replay(nan, tolerances=Tolerances(default=allowed))
         assert ([each.verdict for each in near.dispatches], near.passed) == (["close"], True)
-    other = replay(changed(tmp_path / "a", flipped(31), after))  # the sign of zero
+    other = replay(with_other_part(tmp_path / "a", flipped(31), after))  # the sign of zero
     assert [each.index for each in other.different[0].differences] == [0]
 
 
@@ -300,10 +288,11 @@ def test_findings_of_checks_are_part_of_a_replay(tmp_path: Path) -> None:
 
 def test_kernels_that_do_not_compile_here_are_not_replayed_and_say_why(tmp_path: Path) -> None:
     record(tmp_path / "a", scale)
-    with zipfile.ZipFile(tmp_path / "a") as archive:
-        parts = [archive.read(name) for name in archive.namelist() if name.startswith("bytes/")]
+    parts = taken_apart(tmp_path / "a").parts
     (source,) = [part for part in parts if b"kernel void scale" in part]
-    broken = changed(tmp_path / "a", lambda data: data.replace(b"float* y", b"nosuc* y"), source)
+    broken = with_other_part(
+        tmp_path / "a", lambda data: data.replace(b"float* y", b"nosuc* y"), source
+    )
     result = replay(broken)
     assert not result.passed
     assert "nosuc" in result.not_replayed[0].problem
@@ -356,34 +345,32 @@ def test_of_a_compiled_library_only_functions_that_ran_are_recorded(tmp_path: Pa
     assert [each.verdict for each in result.dispatches] == ["equal"] * 3
 
 
+@pytest.mark.parametrize("sizes", [(16,), (64,), (4096,), (16, 64, 1024, 4096)])
 def test_a_thousand_dispatches_replay_equal_and_are_little_more_than_their_buffers(
-    tmp_path: Path,
+    tmp_path: Path, sizes: tuple[int, ...]
 ) -> None:
     draw = np.random.default_rng(5)
-    size = (64, 1, 1)
 
     def many(metal: Any) -> None:
         device = metal.MTLCreateSystemDefaultDevice()
-        state = pipeline(metal, device, COPY.replace("= x[i]", "= -x[i]"), "copy")
+        state = pipeline(metal, device, COPY.replace("= x[i]", "= x[i] * x[i] + 1"), "copy")
         queue = device.newCommandQueue()
-        for _ in range(1000):
-            buffers = [floats(device, draw.standard_normal(256)), floats(device, np.zeros(256))]
+        for number in range(1000):
+            count = sizes[number % len(sizes)] // 4
+            buffers = [floats(device, draw.standard_normal(count)), floats(device, np.zeros(count))]
             commands = queue.commandBuffer()
             encoder = commands.computeCommandEncoder()
             encoder.setComputePipelineState_(state)
             for index, buffer in enumerate(buffers):
                 encoder.setBuffer_offset_atIndex_(buffer, 0, index)
-            encoder.dispatchThreadgroups_threadsPerThreadgroup_((4, 1, 1), size)
+            encoder.dispatchThreads_threadsPerThreadgroup_((count, 1, 1), (min(count, 64), 1, 1))
             encoder.endEncoding()
             commands.commit()
             commands.waitUntilCompleted()
 
     record(tmp_path / "a", many)
-    with Recording(tmp_path / "a") as recording:
-        (library,) = (recording.contents(each.data) for each in recording.header.libraries)
-    with zipfile.ZipFile(tmp_path / "a") as archive:
-        parts = [archive.read(name) for name in archive.namelist() if name.startswith("bytes/")]
-    buffers = sum(len(zlib.compress(part)) for part in parts if part != library)
+    parts = taken_apart(tmp_path / "a").parts
+    buffers = packed_size(part for part in parts if b"kernel void" not in part)
     assert (tmp_path / "a").stat().st_size <= 1.3 * buffers
     result = replay(tmp_path / "a", checks=None, chip="")
     assert [each.verdict for each in result.dispatches] == ["equal"] * 1000

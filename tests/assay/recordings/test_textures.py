@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import random
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,8 +14,9 @@ from assay.hal.metal import emulated
 from assay.hal.recordings import Recording, RecordingError, TextureRecord
 from assay.hal.recordings.texels import images, length_of, place_of
 from assay.recordings import replay
-from tests.assay.recordings.test_replay import changed, flipped
+from tests.assay.recordings.test_replay import flipped
 from tests.support.recorded import as_floats, record
+from tests.support.recording_files import put_together, taken_apart, with_other_part
 from tests.support.textured import SOURCE, Dispatch, sampler, texture
 
 PRIVATE = emulated.MTLResourceStorageModePrivate
@@ -181,7 +180,7 @@ def test_a_flipped_bit_of_a_texture_is_named_by_texel_and_line(tmp_path: Path) -
     assert (last.level, last.slice, last.size) == (1, 1, (4, 2, 1))
     texel = last.start + 5 * 8  # (1, 1)
     assert replay(tmp_path / "a").passed
-    result = replay(changed(tmp_path / "a", flipped(8 * texel + 10), after), checks=None)
+    result = replay(with_other_part(tmp_path / "a", flipped(8 * texel + 10), after), checks=None)
     (difference,) = result.different[0].differences
     assert (difference.buffer, difference.type, difference.byte) == ("t", "f16", texel)
     assert difference.texel == "texel (1, 1), level 1, slice 1"
@@ -242,10 +241,9 @@ def test_damaged_textures_and_samplers_are_refused_or_not_replayed(tmp_path: Pat
     refused = []
     for _ in range(60):
         path = tmp_path / "b"
-        with zipfile.ZipFile(tmp_path / "a") as old, zipfile.ZipFile(path, "w") as new:
-            for name in old.namelist():
-                data = old.read(name)
-                new.writestr(name, damaged(data, draw) if name == "dispatches.jsonl" else data)
+        plain = taken_apart(tmp_path / "a")
+        damage(plain.dispatches[0], draw)
+        put_together(plain, path)
         try:
             result = replay(path, checks=None, chip="")
         except RecordingError as error:
@@ -255,12 +253,10 @@ def test_damaged_textures_and_samplers_are_refused_or_not_replayed(tmp_path: Pat
     assert len(set(refused)) > 10
 
 
-def damaged(data: bytes, draw: random.Random) -> bytes:
-    """A line with another number in the place of one of a texture's or a sampler's."""
-    line = json.loads(data)
+def damage(line: dict[str, Any], draw: random.Random) -> None:
+    """Give a dispatch another number in the place of one of a texture's or a sampler's."""
     made = draw.choice(
         [line["memories"][1]["texture"], line["samplers"][0]["settings"], line["textures"][0]]
     )
     name = draw.choice(list(made))
     made[name] = draw.choice([0, 1, 3, 77, 1 << 40, -1, 2.5, "x", [1, 2, 3], [7, 7, 7, 7]])
-    return json.dumps(line).encode()
