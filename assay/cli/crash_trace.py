@@ -29,6 +29,11 @@ def kept_timeline(path: Path | None, save: Callable[[Path], None]) -> Iterator[N
             raise
 
 
+def stopped_by(end: BaseException) -> str:
+    """What stopped a command, for people, by the KeyboardInterrupt or SystemExit."""
+    return f"stopped by {'Ctrl-C' if isinstance(end, KeyboardInterrupt) else 'a signal'}"
+
+
 def save_partial(path: Path, save: Callable[[Path], None]) -> None:
     """Save the timeline of a run that failed; if that fails too, the run's error is still told."""
     try:

@@ -73,10 +73,12 @@ def run_timed(
     chip: str,
     trace: Path | None,
     compare: Sequence[str] = (),
+    stopped: "Callable[[Timing], None] | None" = None,
 ) -> "tuple[Ending, Timing]":
     """Run a script and time what it dispatches, on `compare` too; how it ended, what was seen.
 
-    Its timeline goes to `trace`, if that is given, also if it fails half-way.
+    Its timeline goes to `trace`, if that is given, also if it fails half-way. If somebody stops it,
+    `stopped` is given what was seen until then.
     """
     from assay.hw.facts import SpecError
 
@@ -102,6 +104,10 @@ def run_timed(
                 ending = ready()
         except SpecError as error:
             raise CommandError(f"--chip: {error}", code=USAGE) from None
+        except (KeyboardInterrupt, SystemExit):
+            if stopped is not None:
+                stopped(seen)
+            raise
         for failure in seen.failures:
             note(f"not timed: {failure}")
         if not seen.dispatches and not seen.npu:

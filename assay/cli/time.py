@@ -121,15 +121,18 @@ def _time_kernels(
 ) -> None:
     """Time and print kernels of a file: those that are named, or all."""
     from .time_kernels import kernel_times
-    from .time_output import tell_failed, write_kernels, write_results
+    from .time_output import tell_failed, tell_stopped, write_kernels, write_results
 
     _refuse("modules", file, ["--quick"] if how.quick else [])
-    kernels, failed = kernel_times(file, functions, chip, sizes, kernel, how)
-    if len(kernels) + len(failed) == 1:
-        write_results(kernels[0], how, json=json)
-        return
-    write_kernels(kernels, how, json=json)
-    tell_failed(failed)
+    done = kernel_times(file, functions, chip, sizes, kernel, how)
+    if done.is_one and done.kernels:
+        write_results(done.kernels[0], how, json=json)
+    elif done.kernels or done.end is None:
+        write_kernels(done.kernels, how, json=json)
+    if done.end is not None:
+        tell_stopped(f"{file}: {done.state}", done.failed)
+        raise done.end
+    tell_failed(done.failed)
 
 
 def _time_module(
@@ -143,9 +146,15 @@ def _time_module(
 ) -> None:
     """Time and print a function of a module."""
     _refuse(".metal files", file, ["--cold"] if how.cold else [])
-    from .time_output import write_results
+    from .crash_trace import stopped_by
+    from .time_output import tell_stopped, write_results
 
-    write_results(_module_times(file, function, chip, module, how), how, json=json)
+    results, end = _module_times(file, function, chip, module, how)
+    if results:
+        write_results(results, how, json=json)
+    if end is not None:
+        tell_stopped(f"{file}: {stopped_by(end)}; the times are of what had run", [])
+        raise end
 
 
 def _check_files(file: Path, how: TimeOptions) -> None:
@@ -186,8 +195,8 @@ def _refuse(kind: str, file: Path, wrong: list[str]) -> None:
 
 def _module_times(
     file: Path, function: str | None, chip: str, module: ModuleOptions, how: TimeOptions
-) -> "list[TimeResult]":
-    """A function of a module on each chip; a timeline is of the first one."""
+) -> "tuple[list[TimeResult], BaseException | None]":
+    """A function of a module on each chip, until somebody stops it; a timeline is of the first."""
     from .options.shared import load_function, need_inputs, open_model
     from .terminal import progress
     from .time_kernels import chips_of, usage_errors
@@ -199,8 +208,17 @@ def _module_times(
         called = load_function(opened, function, device="emulated", parameters=module.parameters)
         if values:
             need_inputs(called, len(values))
-        time = partial(_module_time, called, values, results=not how.quick, say=say)
-        return [time(first, how.trace), *(time(each, None) for each in others)]
+        results: list[TimeResult] = []
+        time = partial(
+            _module_time, called, values, results=not how.quick, say=say, failed=results.append
+        )
+        try:
+            for each in (first, *others):
+                found = time(each, how.trace if each is first else None)
+                results.append(found)
+        except (KeyboardInterrupt, SystemExit) as end:
+            return [each for each in results if each.dispatches], end
+        return results, None
 
 
 def _module_time(
@@ -211,17 +229,20 @@ def _module_time(
     *,
     results: bool,
     say: Callable[[str], None],
+    failed: "Callable[[TimeResult], None]",
 ) -> "TimeResult":
-    """The result; when the run fails, `trace` shows it up to there."""
+    """The result; when the run fails, `trace` shows it up to there, and `failed` is given it."""
     from ..prediction.programs import time_function
     from .crash_trace import save_partial, signals_as_exits
     from .spools import spool_beside
 
     def keep(partial: "TimeResult") -> None:
+        failed(partial)
         if trace is not None:
             save_partial(trace, partial.save_trace)
 
-    with signals_as_exits(), spool_beside(trace) if trace is not None else nullcontext() as spool:
+    beside = spool_beside(trace) if trace is not None else nullcontext()
+    with signals_as_exits(), beside as spool:
         return time_function(
             function,
             values,

@@ -1,11 +1,13 @@
 """`assay time FILE.metal`: how long a kernel takes, or each kernel of a file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .crash_trace import signals_as_exits, stopped_by
 from .failures import USAGE, CommandError
 from .options.common import KernelOptions
 from .options.time import GridOptions, TimeOptions
@@ -14,6 +16,27 @@ if TYPE_CHECKING:
     from assay.hw.apple.facts.chips import Chip
 
     from ..prediction import TimeResult
+    from ..prediction.sources import SourceRun
+    from .terminal import Counted
+
+
+@dataclass(slots=True)
+class KernelTimes:
+    """What was timed of a file.
+
+    Attributes:
+        is_one: whether it is one kernel that was asked for.
+        kernels: those that were timed, each on its chips.
+        failed: why others cannot be timed.
+        end: Ctrl-C or a signal, before all was done.
+        state: how far it was then.
+    """
+
+    is_one: bool
+    kernels: "list[list[TimeResult]]" = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    end: KeyboardInterrupt | SystemExit | None = None
+    state: str = ""
 
 
 def kernel_times(
@@ -23,17 +46,14 @@ def kernel_times(
     sizes: GridOptions,
     kernel: KernelOptions,
     how: TimeOptions,
-) -> "tuple[list[list[TimeResult]], list[str]]":
-    """The kernels that are named, or all of a file, on each chip; why others cannot be timed."""
-    from assay.compiler.msl import CompileError
-
+) -> KernelTimes:
+    """The kernels that are named, or all of a file, on each chip, until somebody stops it."""
     from ..launches.setups import setups_in_file
     from ..launches.source import chosen_kernels
-    from ..prediction import TimeInputError
     from ..prediction.sources import kernel_run, time_kernel_run, timed_library
     from .terminal import counted
 
-    with usage_errors(), counted("timed") as told:
+    with usage_errors(), counted("timed") as told, signals_as_exits():
         told.say(f"reading {file}")
         chips = chips_of(chip, how.compare)
         library = timed_library(file, kernel.macros(), kernel.include or [])
@@ -51,20 +71,43 @@ def kernel_times(
         time = partial(
             time_kernel_run, warm=not how.cold, timeline=how.trace is not None, say=told.say
         )
-        if len(names) == 1:
-            run = prepare(names[0])
-            return [[time(run, each, both=each is chips[0]) for each in chips]], []
-        found, failed = [], []
+        done = KernelTimes(is_one=len(names) == 1)
         told.begin(len(names))
-        for name in names:
-            try:
-                found.append([time(prepare(name), each) for each in chips])
-            except (TimeInputError, CompileError) as error:
-                failed.append(str(error))
-                told.finished(name, [f"not timed: {failed[-1].splitlines()[0]}"])
-            else:
-                told.finished(name)
-        return found, failed
+        try:
+            for name in names:
+                _time_kernel(name, prepare, time, chips, done, told)
+        except (KeyboardInterrupt, SystemExit) as end:
+            done.end, done.state = end, f"{stopped_by(end)} {told.state()}"
+        return done
+
+
+def _time_kernel(
+    name: str,
+    prepare: "Callable[[str], SourceRun]",
+    time: "Callable[..., TimeResult]",
+    chips: "Sequence[Chip]",
+    done: KernelTimes,
+    told: "Counted",
+) -> None:
+    """Time a kernel on all chips. Of several kernels, those that cannot be timed are noted."""
+    from assay.compiler.msl import CompileError
+
+    from ..prediction import TimeInputError
+
+    results: list[TimeResult] = []
+    try:
+        run = prepare(name)
+        for each in chips:
+            results.append(time(run, each, both=done.is_one and each is chips[0]))
+            if len(results) == 1:
+                done.kernels.append(results)
+    except (TimeInputError, CompileError) as error:
+        if done.is_one:
+            raise
+        done.failed.append(str(error))
+        told.finished(name, [f"not timed: {done.failed[-1].splitlines()[0]}"])
+    else:
+        told.finished(name)
 
 
 def chips_of(first: str, others: str | None) -> "list[Chip]":

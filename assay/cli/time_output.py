@@ -53,6 +53,13 @@ def write_kernels(kernels: "list[list[TimeResult]]", how: TimeOptions, *, json: 
         write_trace(merged([each.trace() for each in first], names), how.trace)
 
 
+def tell_stopped(state: str, failed: list[str]) -> None:
+    """Say how far it was when somebody stopped it."""
+    from .terminal import print_error
+
+    print_error("\n".join([*failed, state]))
+
+
 def tell_failed(failed: list[str]) -> None:
     """Say of the other kernels of a file why they have no time; nothing if there are none."""
     from assay.traces.events.words import counted

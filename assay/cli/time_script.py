@@ -4,17 +4,22 @@ import contextlib
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
+from .crash_trace import signals_as_exits, stopped_by
 from .failures import USAGE, CommandError
 from .options.groups import given_options
 from .options.shared import only_emulated
 from .options.time import TimeOptions
 from .python import prepared, run_timed
-from .terminal import print_json, show
+from .terminal import print_error, print_json, show
 from .time_kernels import chips_of, usage_errors
 from .time_output import write_results
+
+if TYPE_CHECKING:
+    from ..prediction import Timing
 
 
 def refuse_for_script(functions: list[str], device: str, *groups: object) -> None:
@@ -38,8 +43,24 @@ def time_script(
     with usage_errors():
         names = [each.key for each in chips_of(chip, how.compare)[1:]]
     ready = prepared(script, arguments, "emulated")
-    with contextlib.redirect_stdout(sys.stderr) if json else contextlib.nullcontext():
-        ending, seen = run_timed(ready, script, chip, how.trace, names)
+    kept: list[Timing] = []
+    try:
+        with (
+            contextlib.redirect_stdout(sys.stderr) if json else contextlib.nullcontext(),
+            signals_as_exits(),
+        ):
+            ending, seen = run_timed(ready, script, chip, how.trace, names, kept.append)
+    except (KeyboardInterrupt, SystemExit) as end:
+        for each in kept:
+            _show(each, how, json=json)
+        print_error(f"{script}: {stopped_by(end)}; the times are of what it had dispatched")
+        raise
+    _show(seen, how, json=json)
+    if ending.code or seen.failures:
+        raise typer.Exit(ending.code or 1)
+
+
+def _show(seen: "Timing", how: TimeOptions, *, json: bool) -> None:
     results, on_npus = seen.results(partial=True), seen.npu
     result = results[0]
     if not on_npus:
@@ -48,5 +69,3 @@ def time_script(
         print_json({"gpu": result.to_json(), "npu": [each.to_json() for each in on_npus]})
     else:
         show(*([result] if result.dispatches else []), *map(str, on_npus))
-    if ending.code or seen.failures:
-        raise typer.Exit(ending.code or 1)

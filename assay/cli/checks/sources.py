@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..crash_trace import stopped_by
 from ..options.check import ManyOptions
 from ..options.common import KernelOptions
 from ..terminal import FEW, Counted, counted
@@ -45,7 +46,7 @@ def check_sources(
                 report.add_sources({str(path): source})
                 report.add_uncompiled(str(path), str(error))
             except (KeyboardInterrupt, SystemExit) as end:
-                report.add_obstacle(f"{path}: {_stopped(end)} {told.state()}")
+                report.add_obstacle(f"{path}: the check was {stopped_by(end)} {told.state()}")
                 raise
 
 
@@ -84,11 +85,6 @@ def _check_file(
     for name, part in check_in_processes(task, checked.names, jobs=jobs, timeout=timeout):
         told.finished(name, _in_short(report.absorb(part)))
     report.sort_kernels(checked.names)
-
-
-def _stopped(end: BaseException) -> str:
-    by = "Ctrl-C" if isinstance(end, KeyboardInterrupt) else "a signal"
-    return f"the check was stopped by {by}"
 
 
 def _in_short(part: "ReportPart") -> Iterator[str]:
