@@ -33,8 +33,8 @@ class Wheel:
         requirement: as pip takes it.
         library: the file that is a library, or has some.
         headers: where headers begin in it; empty for none.
-        parts: what its libraries are called after the name, in their order in the file; empty for
-            the largest alone.
+        parts: what its libraries are called after the name, in their order in the file; empty if
+            the file is the library.
     """
 
     name: str
@@ -44,14 +44,23 @@ class Wheel:
     headers: str = ""
     parts: tuple[str, ...] = ()
 
+    @property
+    def called(self) -> frozenset[str]:
+        """What it and its libraries are called."""
+        return frozenset((self.name, *(f"{self.name}{part}" for part in self.parts)))
+
 
 WHEELS = (
     Wheel(name="mlx14", macos=14, requirement=_MLX, library=_METALLIB, headers="mlx/include/"),
     Wheel(name="mlx26", macos=26, requirement=_MLX, library=_METALLIB),
     Wheel(
-        name="torch14", macos=14, requirement=_TORCH, library=DYLIB, headers="torch/include/c10/"
+        name="torch",
+        macos=14,
+        requirement=_TORCH,
+        library=DYLIB,
+        headers="torch/include/c10/",
+        parts=("14", "26"),
     ),
-    Wheel(name="torch26", macos=26, requirement=_TORCH, library=DYLIB),
     Wheel(
         name="torch2.6",
         macos=11,
@@ -73,7 +82,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     failed = False
     for wheel in WHEELS:
-        if options.names and wheel.name not in options.names:
+        if options.names and wheel.called.isdisjoint(options.names):
             continue
         try:
             for path in _unpacked(_downloaded(wheel, options.fetch), wheel, options.fetch):
@@ -121,13 +130,8 @@ def _unpacked(path: Path, wheel: Wheel, folder: Path) -> Iterator[Path]:
 
 
 def _libraries(data: bytes, wheel: Wheel) -> Iterator[tuple[str, bytes]]:
-    """The libraries of a file that are taken, each with what it is called after the wheel's name.
-
-    Of a program's file, the largest is the one for this macOS, where a wheel says nothing else.
-    """
-    if wheel.library != DYLIB:
-        yield "", data
-    elif wheel.parts:
+    """The libraries of a file, each with what it is called after the wheel's name."""
+    if wheel.parts:
         yield from zip(wheel.parts, map(bytes, find_containers(data)), strict=True)
     else:
-        yield "", max(find_containers(data), key=len)
+        yield "", data
