@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from .rewrite.conditionals import output_columns
+from .source.layout import columns
 from .source.lexer import Token
 
 Kind = Literal["shift-count", "division-by-zero", "constant-index", "overflow", "no-constant"]
@@ -78,10 +78,10 @@ def keep_operations(
     lines = {error.line for error in errors if error.kind == "overflow"}
     if _has_operators(tokens):
         lines |= _lost_lines(bitcode)
-    columns = output_columns(tokens) if places else {}
+    starts = columns(tokens) if places else {}
     changed = False
     for number, token in enumerate(tokens if places or lines else ()):
-        is_named = (token.file, token.line, columns.get(id(token), 0)) in places
+        is_named = (token.file, token.line, starts.get(id(token), 0)) in places
         if is_named or (token.line in lines and token.text in _OPERATORS):
             changed = _keep(tokens, number) or changed
     return changed
@@ -156,9 +156,9 @@ def told(
 
 def in_source(error: ConstantError, tokens: Sequence[Token]) -> ConstantError:
     """The error at the column of the user's own text."""
-    columns = output_columns(tokens)
+    starts = columns(tokens)
     for token in tokens:
-        place = (token.file, token.line, columns[id(token)])
+        place = (token.file, token.line, starts[id(token)])
         if place == (error.file, error.line, error.column):
             return replace(error, column=token.column)
     return error

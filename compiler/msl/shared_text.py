@@ -18,6 +18,7 @@ from assay.sim.native.work_folder import work_folder
 from .errors import CompileError
 from .front import clang, precompiled
 from .rewrite.function_constants import ConstantValue
+from .source.layout import rendered
 from .together import Compiled
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class SharedText:
 
     def _precompile(self) -> bool:
         """Parse the text as it is now; whether clang had nothing to say."""
-        text = "".join([token.text for token in self._rewritten.tokens])
+        text = rendered(self._rewritten.tokens)
         header = self._folder / f"{len(self._headers)}.pch"
         arguments = [
             *clang.LANGUAGE_HEADER,

@@ -16,6 +16,7 @@ from .front import clang, diagnostics, precompiled
 from .rewrite.function_constants import ConstantValue, FunctionConstant
 from .rewrite.kernels import EntryPoint
 from .shared_text import SharedText
+from .source.layout import rendered
 from .together import Compiled, compiled_together
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class TextCompiler:
             for _ in range(_REPAIRS):
                 if not result.status or not repair(rewritten.tokens, result.diagnostics):
                     break
-                text = "".join([token.text for token in rewritten.tokens])
+                text = rendered(rewritten.tokens)
                 result = self._run(text + wrapper, folder)
             if not result.status:
                 return self._with_all_operations(rewritten, wrapper, result, folder)
@@ -170,7 +171,7 @@ class TextCompiler:
         bitcode = (folder / _OUTPUT).read_bytes()
         told = constant_errors.told(errors, rewritten.tokens, bitcode)
         if constant_errors.keep_operations(rewritten.tokens, errors, bitcode):
-            text = "".join([token.text for token in rewritten.tokens])
+            text = rendered(rewritten.tokens)
             if not self._run(text + wrapper, folder).status:
                 bitcode = (folder / _OUTPUT).read_bytes()
         return Compiled(bitcode, result.output.decode()), told

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
+from ..source.layout import laid_out
 from ..source.lexer import Token, words_of
 from .clang import HEADERS
 
@@ -183,19 +184,21 @@ class _Columns:
     """Columns of the user's lines by columns of the compiled ones."""
 
     def __init__(self, tokens: Iterable[Token]) -> None:
-        self._lines: dict[tuple[str, int], list[Token]] = {}
-        for token in tokens:
-            self._lines.setdefault((token.file, token.line), []).append(token)
+        self._lines: dict[tuple[str, int], list[tuple[Token, int]]] = {}
+        for token, _, column in laid_out(tokens):
+            self._lines.setdefault((token.file, token.line), []).append((token, column))
 
     def find(self, message: _Message, quoted: str) -> int:
         """The column in the user's line `quoted` (from 1)."""
-        position = 1
         line = self._lines.get((message.file, message.line), [])
-        for number, token in enumerate(line):
-            end = position + len(token.text)
-            if position <= message.column < end:
-                return _column(line, number, quoted)
-            position = end
+        tokens = [token for token, _ in line]
+        held = [
+            (column != message.column, number)  # what was moved back may be where others still are
+            for number, (token, column) in enumerate(line)
+            if column <= message.column < column + len(token.text)
+        ]
+        if held:
+            return _column(tokens, min(held)[1], quoted)
         return min(message.column, len(quoted) + 1)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ..source.layout import columns
 from ..source.lexer import Token
 
 _COMPLAINT = re.compile(
@@ -28,22 +29,12 @@ def repair(tokens: Sequence[Token], diagnostics: str) -> bool:
     if not places:
         return False
     significant = [token for token in tokens if token.significant]
-    starts = output_columns(tokens)
+    starts = columns(tokens)
     changed = False
     for index, token in enumerate(significant):
         if token.text == "?" and (token.file, token.line, starts[id(token)]) in places:
             changed = _wrap(significant, index) or changed
     return changed
-
-
-def output_columns(tokens: Sequence[Token]) -> dict[int, int]:
-    """Column of each token in the rewritten line."""
-    columns: dict[int, int] = {}
-    column = 1
-    for token in tokens:
-        columns[id(token)] = column
-        column = 1 if token.kind == "newline" else column + len(token.text)
-    return columns
 
 
 def _wrap(tokens: Sequence[Token], question: int) -> bool:

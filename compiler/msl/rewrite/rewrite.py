@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..source.attributes import Attributes
+from ..source.layout import rendered
 from ..source.lexer import Token, TokenStream
 from ..source.scopes import Scopes
 from . import (
@@ -42,7 +43,7 @@ class Rewritten:
     @property
     def is_unchanged(self) -> bool:
         """Whether nobody has repaired the tokens since."""
-        return "".join([token.text for token in self.tokens]) == self.text
+        return rendered(self.tokens) == self.text
 
 
 def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rewritten:
@@ -93,7 +94,7 @@ def rewritten(
     address_spaces.rewrite_keywords(stream)
     pragmas.rewrite_pragmas(stream)
     return Rewritten(
-        text=stream.render(),
+        text=rendered(stream.all),
         entries=entries,
         constants=constants,
         defined=frozenset(resolved),

@@ -26,7 +26,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_MARKER = re.compile(r'#\s*(?:line\s+)?(\d+)(?:\s+"((?:[^"\\]|\\.)*)")?((?:\s+\d)*)')
+LINE_MARKER = re.compile(r'#\s*(?:line\s+)?(\d+)(?:\s+"((?:[^"\\]|\\.)*)")?((?:\s+\d)*)')
 _END_MARKS = 3
 _OPENERS = {"(": ")", "[": "]", "{": "}"}
 
@@ -64,7 +64,7 @@ def tokenize(text: str) -> list[Token]:
             end = length if end < 0 else end
             directive = text[position:end]
             tokens.append(Token("directive", directive, directive, file, line, 1))
-            marker = _MARKER.match(directive)
+            marker = LINE_MARKER.match(directive)
             if marker:
                 line = int(marker[1]) - 1
                 file = marker[2].replace("\\\\", "\\") if marker[2] else file
@@ -98,7 +98,7 @@ def included_files(preprocessed: str) -> Iterator[tuple[str, str, int]]:
     """Each file that the preprocessor entered: (path, file that included it, line there)."""
     file, line = "", 0
     for text in preprocessed.split("\n"):
-        marker = _MARKER.match(text) if text.startswith("#") else None
+        marker = LINE_MARKER.match(text) if text.startswith("#") else None
         if marker is None:
             line += 1
             continue
