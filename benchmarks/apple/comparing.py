@@ -54,6 +54,8 @@ class Row:
 
 SOURCE, NEWER = "our compilation", "a newer AIR"
 TORCH = "our compilation of PyTorch's headers"
+EXECUTORCH = "our compilation of ExecuTorch's kernels"
+TORCH_NEWER = "PyTorch: a newer AIR"
 TORCH_25, TORCH_26 = (
     f"our compilation of PyTorch's sources, AIR {version}" for version in ("2.5", "2.6")
 )

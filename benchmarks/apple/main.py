@@ -22,8 +22,10 @@ from .page import main as page
 from .products import main as products
 from .public import main as public
 from .summary import summary
+from .tensors import main as tensors
 from .torch_comparing import main as torch
 from .torch_sources import main as torch_sources
+from .torch_versions import main as torch_versions
 from .wheels import main as fetch
 from .workers import stored
 
@@ -41,6 +43,10 @@ def main(arguments: Sequence[str]) -> int:
         return public(arguments)
     if "--products" in arguments:
         return products(arguments)
+    if "--tensors" in arguments:
+        return tensors(arguments)
+    if "--torch-newer" in arguments:
+        return torch_versions(arguments)
     if "--torch" in arguments:
         return torch(arguments)
     if "--torch-sources" in arguments:

@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .comparing import NEWER, SOURCE, TORCH, TORCH_25, TORCH_26, Row
+from .comparing import (
+    EXECUTORCH,
+    NEWER,
+    SOURCE,
+    TORCH,
+    TORCH_25,
+    TORCH_26,
+    TORCH_NEWER,
+    Row,
+)
 
+COMPARISONS = (SOURCE, NEWER, EXECUTORCH, TORCH, TORCH_25, TORCH_26, TORCH_NEWER)
 _ALIKE = 0.1  # of the longer time
 
 
@@ -18,8 +28,7 @@ def is_timed_alike(row: Row) -> bool:
 def summary(rows: Sequence[Row]) -> dict[str, Any]:
     """For each kind of comparison how many are equal, and which are not."""
     return {
-        against: _counts([row for row in rows if row.against == against])
-        for against in (SOURCE, NEWER, TORCH, TORCH_25, TORCH_26)
+        against: _counts([row for row in rows if row.against == against]) for against in COMPARISONS
     }
 
 

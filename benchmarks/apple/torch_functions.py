@@ -159,6 +159,12 @@ def source(name: str, there: Iterable[str]) -> str:
     return "\n".join((_HEAD, functor, *lines, ""))
 
 
+def is_known(kernel: str) -> bool:
+    """Whether it is a kernel of one of the functions here."""
+    found = _PARTS.fullmatch(kernel)
+    return found is not None and found["name"] in FUNCTIONS
+
+
 def launch(kernel: str) -> Setup:
     """What PyTorch's host gives a kernel: three rows, whose last elements fill no word."""
     found = _PARTS.fullmatch(kernel)

@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from benchmarks.apple.comparing import NEWER, SOURCE, TORCH_25, TORCH_26
+from benchmarks.apple.comparing import (
+    EXECUTORCH,
+    NEWER,
+    SOURCE,
+    TORCH_25,
+    TORCH_26,
+    TORCH_NEWER,
+)
 from benchmarks.apple.page import BEGIN, END, PAGE, STORED, with_results
 
 BITS, TIMES = "Bits:", "Times:"
@@ -60,7 +67,7 @@ def test_each_kernel_whose_bits_differ_is_explained(
     assert set(results["compare"][against]["different"]) <= set(explained)
 
 
-@pytest.mark.parametrize("against", [SOURCE, TORCH_25, TORCH_26])
+@pytest.mark.parametrize("against", [SOURCE, EXECUTORCH, TORCH_25, TORCH_26])
 def test_each_kernel_whose_time_differs_is_of_a_kind_that_is_explained_or_said_not_to_be(
     against: str, results: dict[str, Any], prose: str
 ) -> None:
@@ -68,6 +75,16 @@ def test_each_kernel_whose_time_differs_is_of_a_kind_that_is_explained_or_said_n
     apart = results["compare"][against]["timed_apart"]
     assert apart
     assert [name for name in apart if not name.startswith(tuple(explained))] == []
+
+
+def test_all_kernels_of_executorch_were_compared_and_are_equal(results: dict[str, Any]) -> None:
+    row = results["compare"][EXECUTORCH]
+    assert (row["compared"], row["equal"], row["not_compared"]) == (164, 164, 0)
+
+
+def test_kernels_of_pytorch_are_alike_in_both_versions(results: dict[str, Any]) -> None:
+    row = results["compare"][TORCH_NEWER]
+    assert row["equal"] == row["compared"] >= 90
 
 
 def test_libraries_for_macos_14_are_read_but_for_twenty_kernels(results: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Convolutions: `implicit_gemm_conv_*`, `depthwise_conv_2d`, and what unfolds images."""
+"""Convolutions, tiled, for each channel and Winograd's, and what unfolds images."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ _TILED = re.compile(
 )
 _UNFOLDED = re.compile(r"naive_unfold_(?P<transposed>transpose_)?nd_(?P<of>[a-z]+\d+)_(?P<axes>\d)")
 _DEPTHWISE = re.compile(r"depthwise_conv_2d_(?P<of>[a-z]+\d+)")
+_WINOGRAD = re.compile(
+    r"winograd_conv_2d_(?P<which>input|output)_transform_(?P<of>[a-z]+\d+)_b[co](?P<block>\d+)"
+)
 _ALIGNED = 200
 _LARGE_FILTER = 17
 
@@ -81,6 +84,7 @@ def convolution(kernel: str) -> Setup | None:
         (_TILED, _tiled),
         (_UNFOLDED, _unfolded),
         (_DEPTHWISE, _depthwise),
+        (_WINOGRAD, _winograd),
     ):
         found = pattern.fullmatch(kernel)
         if found:
@@ -179,4 +183,30 @@ def _depthwise(kernel: str, found: re.Match[str]) -> Setup:
             "params": image.params(),
         },
         constants={0: 3, 1: 3, 10: 1, 11: 1, 100: 4, 101: 8, 200: False},
+    )
+
+
+def _winograd(kernel: str, found: re.Match[str]) -> Setup:
+    """Two rows of three tiles of 6 x 6 pixels of the result; the image has its borders."""
+    across, down, batch, channels = 3, 2, 2, 2 * int(found["block"])
+    image = Image(
+        batch=batch,
+        channels=channels,
+        outputs=channels,
+        image=(6 * down + 2, 6 * across + 2),
+        filter=(3, 3),
+        pad=0,
+    )
+    transformed = 8 * 8 * across * down * batch * channels
+    names = ("inp_in", "inp_out") if found["which"] == "input" else ("out_in", "out_out")
+    arrays = image.arrays(kernel, found["of"], "image filters result")
+    given = (
+        (arrays["image"], zeros(found["of"], transformed))
+        if found["which"] == "input"
+        else (random(f"{kernel}.tiles", found["of"], transformed), arrays["result"])
+    )
+    return Setup(
+        threadgroups=(across, down, batch),
+        threadgroup=(32, 2, 2),
+        arguments={**dict(zip(names, given, strict=True)), "params": image.params()},
     )
