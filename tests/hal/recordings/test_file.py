@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import random
+import subprocess
+import sys
 import tempfile
 import time
 import zipfile
@@ -321,6 +324,34 @@ def test_what_is_recorded_is_flushed_in_time(tmp_path: Path) -> None:
                 if recording.header.left_out:
                     break
         assert recording.header.left_out == {"reason": 1}
+
+
+FORKING = """
+import os, sys
+from pathlib import Path
+from assay.hal.recordings import RecordingWriter
+from tests.support.recorded import INFO
+with RecordingWriter(Path(sys.argv[1]), INFO, "program") as writer:
+    writer.leave_out("before")
+    child = os.fork()
+    if not child:
+        writer.leave_out("in the child")
+        writer.close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    writer.leave_out("after")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_process_that_was_forked_writes_nothing(tmp_path: Path) -> None:
+    root = Path(__file__).parents[3]
+    subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKING, tmp_path / "a"], cwd=root, check=True
+    )
+    with Recording(tmp_path / "a") as recording:
+        assert recording.header.left_out == {"before": 1, "after": 1}
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
 def test_writers_of_one_file_do_not_meet(tmp_path: Path) -> None:
