@@ -27,7 +27,7 @@ from .answers import (
     answer,
 )
 from .conditions import both, negation
-from .memory.pointers import PointedRoot, buffers_behind
+from .memory.pointers import PointedRoot, buffers_behind, may_be_null
 from .study import Study
 from .terms import Expression
 
@@ -67,11 +67,13 @@ def within_bounds(study: Study, lengths: Mapping[str, Expression]) -> Answer:
 
 
 def _may_leave(access: Instruction, lengths: Mapping[str, Expression]) -> bool:
-    """Whether an access through a pointer may be to memory of known length."""
+    """Whether an access through a pointer may be to memory of known length, or to none."""
     if not isinstance(access.root, AddressRoot):
         return False
     buffers = buffers_behind(access.root.address)
-    return buffers is None or any(root.name in lengths for root in buffers)
+    if buffers is None or may_be_null(access.root.address):
+        return True
+    return any(root.name in lengths for root in buffers)
 
 
 def _size(root: Root | None, lengths: Mapping[str, Expression]) -> Expression | None:

@@ -34,7 +34,8 @@ from .loops import Rule
 from .memory.pointers import Pointers, buffers_behind, follow_pointers
 
 Size = tuple[int, int, int]
-LOOPS = frozenset({"loops", "race", "lanes", "reads"})
+LOOPS = frozenset({"loops", "race", "lanes", "reads", "init"})
+_NULL = "it follows a null pointer, calls a function that is not there, or recurses too deep"
 
 
 @dataclass(slots=True, eq=False)
@@ -159,17 +160,37 @@ def prepared(
 
 
 def _read(program: Program, marks: frozenset[str], *, optimised: bool) -> tuple[Function, bool]:
-    """A copy of the kernel, and whether all of its accesses are there."""
+    """A copy of the kernel, and whether all of its accesses are there.
+
+    Raises:
+        UnsupportedKernel: also where it surely follows a null pointer.
+    """
     by_optimiser = marks - {"loops"}
     try:
         function = program.marked_function(marks)
+        _refuse_null(function, program.name)
     except UnsupportedKernel:
-        return clone(program.marked_function(by_optimiser)), False
+        function = program.marked_function(by_optimiser)
+        _refuse_null(function, program.name)
+        return clone(function), False
     if not optimised:
-        return clone(function), "reads" in marks
+        return clone(function), function.is_whole and "reads" in marks
     # The optimiser drops reads of a thread's own arrays that nobody needs, and puts others off.
     has_arrays = any(isinstance(each.root, PrivateRoot) for each in function.instructions())
-    return clone(program.marked_function(by_optimiser)), not has_arrays
+    is_whole = function.is_whole and not has_arrays
+    function = program.marked_function(by_optimiser)
+    _refuse_null(function, program.name)
+    return clone(function), is_whole
+
+
+def _refuse_null(function: Function, name: str) -> None:
+    """What is called through an empty table, or in recursion that is cut off, is read there."""
+    for each in function.instructions():
+        root = each.root
+        if each.operation.accesses_memory and isinstance(root, AddressRoot):
+            address = root.address
+            if isinstance(address, Constant) and address.number == 0:
+                raise UnsupportedKernel(_NULL, kernel=name, site=each.site)
 
 
 def _written(function: Function) -> Iterator[Root]:

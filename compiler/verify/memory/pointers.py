@@ -103,6 +103,26 @@ def buffers_behind(pointer: Value) -> set[Root] | None:
     return found
 
 
+def may_be_null(pointer: Value) -> bool:
+    """Whether a computed pointer may be one that leads nowhere."""
+    seen: set[Value] = set()
+    work = [pointer]
+    while work:
+        value = work.pop()
+        if isinstance(value, Constant) and value.number == 0:
+            return True
+        if value in seen or not isinstance(value, Instruction):
+            continue
+        seen.add(value)
+        if value.operation is PHI:
+            work += value.operands
+        elif value.operation is SELECT:
+            work += value.operands[1:]
+        elif value.operation is ADD and (base := _only_base(value)) is not None:
+            work.append(base)
+    return False
+
+
 def _only_base(total: Instruction) -> Value | None:
     """The operand of a sum that is a pointer, if it is surely the only one."""
     bases = [each for each in total.operands if _has_base(each)]

@@ -40,6 +40,16 @@ _ANNOTATION = re.compile(
     r"(?P<thing>[^,]*)), ptr (?:nonnull )?(?P<at>.*), i32 (?P<inside>\S+)\)(?P<tail>.*)$",
     re.MULTILINE,
 )
+_PLACE = re.compile(r"!dbg (![0-9]+)")
+_LOCATION = re.compile(
+    r"^(?P<name>![0-9]+) = (?:distinct )?!DILocation\(line: (?P<line>\d+), column: (?P<column>\d+)",
+    re.MULTILINE,
+)
+_OWN_ACCESS = re.compile(
+    rf"^  (?:%\S+ = load|store) [^\n]*?, ptr(?: addrspace\({_CONSTANT_SPACE}\))? "
+    r"[^\n]*?!dbg (?P<place>![0-9]+)",
+    re.MULTILINE,
+)
 _NUMBER = re.compile(r"(?:inttoptr \(i64 |getelementptr \(i8, ptr null, i64 )(-?\d+)")
 _LOAD = re.compile(r"^  (?P<name>%\S+) = load (?P<type>[^,]+), (?P<rest>ptr.*)$")
 _SCALARS = re.compile(r"(?:i\d+|half|float|double|bfloat|ptr|<\d+ x \w+>)$")
@@ -58,6 +68,11 @@ def may_leave(text: str) -> bool:
     if constants and "getelementptr (" in text:
         return True
     return re.search(step, text, re.MULTILINE) is not None
+
+
+def open_tables(text: str) -> str:
+    """The module `text`, of whose tables the optimiser knows no values until they are `shown`."""
+    return _TABLE.sub(rf"\1{_OPEN_TABLE}", text)
 
 
 def hide_variables(text: str) -> str:
@@ -327,6 +342,27 @@ def _is_number(match: re.Match[str]) -> bool:
 def are_inside(text: str) -> bool:
     """Whether the annotations in an optimised module say that all accesses stay inside."""
     return all(match["inside"] == "1" or _is_in_room(match) for match in _ANNOTATION.finditer(text))
+
+
+def has_unseen(annotated: str, simple: str) -> bool:
+    """Whether an annotated module has an access that may be outside, and another reading of it has
+    no access of its kind at the same place of the source.
+    """
+    if not annotated:
+        return False
+    places, others = _places(annotated), _places(simple)
+    seen = {others.get(match["place"]) for match in _OWN_ACCESS.finditer(simple)} - {None}
+    for match in _ANNOTATION.finditer(annotated):
+        if match["inside"] != "1" and not _is_in_room(match):
+            place = _PLACE.search(match["tail"])
+            if place is None or places.get(place[1]) not in seen:
+                return True
+    return False
+
+
+def _places(text: str) -> dict[str, tuple[str, str]]:
+    """Lines and columns by the numbers of a module's locations."""
+    return {each["name"]: (each["line"], each["column"]) for each in _LOCATION.finditer(text)}
 
 
 def _is_in_room(match: re.Match[str]) -> bool:

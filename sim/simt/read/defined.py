@@ -38,14 +38,6 @@ _LINE = re.compile(
 _WIDENED = re.compile(r"  (?P<name>%\S+) = (?P<op>[sz]ext) (?P<type>i\d+) (?P<of>\S+) to [^,]+")
 _TAIL = re.compile(r"(?:, ![a-zA-Z_.]+ ![0-9]+)*$")
 _ZERO_IS_POISON = re.compile(r"(call [^@\n]*@llvm\.(?:ctlz|cttz|abs)\.[^\n]*, i1) true\)")
-_SHARED_STORE = re.compile(
-    rf"^(  store )(?!volatile|atomic)({_TYPE} [^\n]*, ptr addrspace\([13]\) )", re.MULTILINE
-)
-_SHARED_LOAD = re.compile(
-    r"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, ptr addrspace\([1-6]\) %)", re.MULTILINE
-)
-_OWN_LOAD = re.compile(r"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, ptr %)", re.MULTILINE)
-_KEPT_OWN_LOAD = re.compile(r"^(  %\S+ = load )volatile ([^\n]*?, ptr %)", re.MULTILINE)
 _STORE = re.compile(
     rf"^  store (?P<type>{_TYPE}) (?P<value>[^,]+|<[^>]*>), (?P<place>ptr addrspace.*)",
     re.MULTILINE,
@@ -92,33 +84,6 @@ def kept_stores(text: str) -> str:
         store = _STORE.match(line) if line.startswith("  store ") else None
         lines += _frozen(store, number) if store else [line]
     return "\n".join(lines)
-
-
-def keep_all_stores(text: str) -> str:
-    """The module `text`, in which no store to shared memory goes for a later one of its thread.
-
-    Another lane may read it in between.
-    """
-    return _SHARED_STORE.sub(r"\1volatile \2", text)
-
-
-def keep_all_loads(text: str) -> str:
-    """The module `text`, in which no load of memory that buffers or arrays have goes or is put off.
-
-    The optimiser drops what nobody needs, and puts off to a branch what only that one needs: then
-    an access that the source makes in vain would not be seen to be outside.
-    """
-    return _SHARED_LOAD.sub(r"\1volatile \2", text)
-
-
-def keep_own_loads(text: str) -> str:
-    """The same of what is left in a thread's own memory, which is not put into registers then."""
-    return _OWN_LOAD.sub(r"\1volatile \2", text)
-
-
-def release_own_loads(text: str) -> str:
-    """Takes `keep_own_loads` back."""
-    return _KEPT_OWN_LOAD.sub(r"\1\2", text)
 
 
 def stores(text: str) -> bool:

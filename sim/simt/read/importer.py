@@ -19,20 +19,21 @@ from ..ir.faults import UnsupportedKernel
 from ..ir.nodes import Function
 from .apart import PREFIX as APART
 from .apart import keep_apart, often_called
-from .beyond import Entry, are_inside, compared, hide_variables, may_leave, shown, without_open
-from .call_graph import Calls, check_calls, check_switches
-from .defined import (
-    acts,
-    defined,
-    keep_all_loads,
-    keep_all_stores,
-    keep_own_loads,
-    kept_stores,
-    release_own_loads,
-    stores,
+from .beyond import (
+    Entry,
+    are_inside,
+    compared,
+    has_unseen,
+    hide_variables,
+    may_leave,
+    open_tables,
+    shown,
+    without_open,
 )
+from .call_graph import Calls, check_calls, check_switches
+from .defined import acts, defined, kept_stores, stores
 from .divisions import known_divisors
-from .hidden_arguments import bind_hidden_arguments
+from .kept import keep_loads, keep_own_loads, keep_stores, mark_copies, release_own_loads
 from .llvm_records import IRSyntaxError
 from .llvm_text import read_module
 from .lower import lower
@@ -60,6 +61,10 @@ _MATRIX_IN_MEMORY = re.compile(r"\b(?:load|store) <64 x ")
 # What a data layout says of the widths that a machine computes in: a GPU has none of 64 bits, and
 # the optimiser must not widen indices to them.
 _NATIVE_INTEGERS = re.compile(r"-n[0-9]+(?::[0-9]+)*")
+# What a program promises, such as `__builtin_assume`.
+_PROMISE = re.compile(r"^  (?:tail )?call void @llvm\.assume\([^\n]*\n", re.MULTILINE)
+# At the end of a module whose variables or tables may be left: such accesses are not all there.
+_LEAVES = "\n; accesses leave\n"
 # A call of a function of the user's, which was not put in its place.
 _CALL_OF_SOURCE = re.compile(r"\bcall [^\n@]*@(?!llvm\.|__assay_)")
 
@@ -96,9 +101,8 @@ def import_kernel(
             module = read_module(text)
         except IRSyntaxError as error:
             raise UnsupportedKernel(f"its IR is not understood: {error}", kernel=name) from error
-        if "@" + entry in module.functions:
-            bind_hidden_arguments(module.functions["@" + entry])
         function = lower(module, entry, parameters, name)
+        function.is_whole = not text.endswith(_LEAVES)
         complete_sites(function)
         for each in (function, *function.apart.values()):
             drop_masks(each)
@@ -151,7 +155,9 @@ def _with_levels(text: str, entry: str, name: str, calls: Calls) -> tuple[str, s
 def _optimised_somehow(text: str, entry: str, calls: Calls, marks: frozenset[str]) -> str:
     """The optimised module, in the way that it and the marks ask for."""
     if "loops" in marks:
-        return _simplified(text, entry, marks)
+        simple = _simplified(text, entry, marks)
+        annotated = _annotated(text, entry, calls, marks) if "reads" in marks else ""
+        return simple + _LEAVES if has_unseen(annotated, simple) else simple
     optimised = _optimised_beyond(text, entry, calls, marks)
     if not optimised and "reads" in marks:
         text = _in_registers(text, entry, marks)
@@ -165,6 +171,8 @@ def _optimised_somehow(text: str, entry: str, calls: Calls, marks: frozenset[str
 
 def _simplified(text: str, entry: str, marks: frozenset[str]) -> str:
     """The module in registers, with all loops, tests and indices as the source has them."""
+    if "reads" in marks:
+        text = open_tables(text)
     for _ in range(2):  # the second round sees pointers that the first put into registers
         text = _in_registers(release_own_loads(text), entry, marks)
         with module_of(keep_own_loads(text) if "reads" in marks else text) as module:
@@ -177,7 +185,7 @@ def _simplified(text: str, entry: str, marks: frozenset[str]) -> str:
             passes.add_global_dead_code_eliminate_pass()
             run_on(module, passes)
             text = str(module)
-    return text
+    return shown(text)
 
 
 def _in_registers(text: str, entry: str, marks: frozenset[str]) -> str:
@@ -194,8 +202,8 @@ def _in_registers(text: str, entry: str, marks: frozenset[str]) -> str:
 def _kept(text: str, marks: frozenset[str]) -> str:
     """The module with accesses that the optimiser leaves where they are, as far as is marked."""
     if "reads" in marks:
-        text = keep_all_loads(text)
-    return keep_all_stores(text) if "lanes" in marks else text
+        text = keep_loads(text)
+    return keep_stores(text) if "lanes" in marks else text
 
 
 def _optimised(text: str, entry: str, calls: Calls) -> str:
@@ -210,6 +218,22 @@ def _optimised(text: str, entry: str, calls: Calls) -> str:
 
 def _optimised_beyond(text: str, entry: str, calls: Calls, marks: frozenset[str]) -> str:
     """The optimised module, if it may leave its variables or tables; "" if it surely does not."""
+    optimised = _annotated(text, entry, calls, marks)
+    if not optimised:
+        return ""
+    with module_of(without_open(shown(optimised))) as module:
+        # What the annotations stood in the way of: branches that become selections.
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_dead_code_elimination_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_instruction_combine_pass()
+        passes.add_simplify_cfg_pass()
+        run_on(module, passes)
+        return str(module)
+
+
+def _annotated(text: str, entry: str, calls: Calls, marks: frozenset[str]) -> str:
+    """The optimised module with annotations, if it may leave its variables or tables; else ""."""
     if not may_leave(text) or calls.recursion is not None:
         return ""
     with module_of(hide_variables(text)) as module:
@@ -238,15 +262,7 @@ def _optimised_beyond(text: str, entry: str, calls: Calls, marks: frozenset[str]
     with module_of(compared(optimised)) as module:
         if are_inside(run_passes(module, calls)):
             return ""
-    with module_of(without_open(shown(optimised))) as module:
-        # What the annotations stood in the way of: branches that become selections.
-        passes = llvm.create_new_module_pass_manager()
-        passes.add_dead_code_elimination_pass()
-        passes.add_simplify_cfg_pass()
-        passes.add_instruction_combine_pass()
-        passes.add_simplify_cfg_pass()
-        run_on(module, passes)
-        return str(module)
+    return optimised
 
 
 def _promote(module: llvm.ModuleRef, *, inline: bool) -> None:
@@ -296,7 +312,9 @@ def _marked(text: str, marks: frozenset[str]) -> str:
     if "math" in marks:
         text = mark_math(text)
     if "lanes" in marks:
-        text = mark_events(keep_all_stores(text))
+        text = mark_events(keep_stores(text))
+    if "reads" in marks:
+        text = mark_copies(_PROMISE.sub("", text))
     if "race" not in marks:
         text = forget_kinds(text)
     return text if marks & {"uniform", "shuffle", "bounds"} else forget_uniform(text)

@@ -14,11 +14,13 @@ from ..ir.operations.table import INSTRUCTIONS
 from ..ir.passes import rewrites
 from .apart import PREFIX as APART
 from .intrinsics import lower_call
-from .llvm_records import FunctionText, ModuleText, Record
+from .llvm_records import FunctionText, ModuleText, Operand, Record
 from .lower_base import Address, Lowered
 from .lower_values import ValueLowering
 from .roots import Parameter
 from .switches import Switch
+
+_LOG_BUFFER = "@__assay_log_buffer"
 
 
 @rewrites
@@ -37,6 +39,7 @@ def lower(module: ModuleText, entry: str, parameters: Sequence[Parameter], name:
             f"{len(parameters)}",
             kernel=name,
         )
+    _bind_hidden_arguments(text)
     lowering = Lowering(module, text, parameters, name)
     function = lowering.run()
     waiting = list(lowering.called)
@@ -48,6 +51,20 @@ def lower(module: ModuleText, entry: str, parameters: Sequence[Parameter], name:
             function.apart[callee].apart = function.apart
             waiting += apart.called
     return function
+
+
+def _bind_hidden_arguments(text: FunctionText) -> None:
+    """Replace calls that ask for what the source does not name, the buffer that os_log writes its
+    records into, by the last parameter of a kernel that logs.
+    """
+    if not text.parameters:
+        return
+    name, kind = text.parameters[-1]
+    for records in text.blocks.values():
+        for record in records:
+            if record.op == "call" and record.callee == _LOG_BUFFER:
+                record.op, record.callee = "addrspacecast", ""
+                record.operands = [Operand(kind, name)]
 
 
 class Lowering(ValueLowering):

@@ -35,8 +35,8 @@ _MARKED = frozenset({"init", "shuffle", "uniform", "overflow", "rows", "lanes"})
 # Some need one only where the kernel has their marks: races where copies or textures are told apart
 # from other accesses, bounds where tensors are indexed.
 _MARKED_BY = {"race": b"__assay_access_kind", "bounds": b"__assay_expect_inside"}
-# What a check must see that the optimiser would drop: a read outside, whether or not it is needed.
-_KEPT_BY = {"bounds": "reads"}
+# These see reads that the optimiser would drop, whether or not what is read is needed.
+_KEEPING = frozenset({"bounds", "race", "init"})
 
 
 # Blocks of a kernel whose values travel in registers: with more, such as those of a switch of some
@@ -278,7 +278,7 @@ class Program:
 
     def _marks(self, observers: frozenset[str]) -> frozenset[str]:
         found = {check for check, mark in _MARKED_BY.items() if mark in self.bitcode}
-        kept = {mark for check, mark in _KEPT_BY.items() if check in observers}
+        kept = {"reads"} if observers & _KEEPING else frozenset()
         return (observers & (_MARKED | found)) | kept
 
     def llvm_text(self, threadgroup_size: tuple[int, int, int]) -> str:

@@ -36,6 +36,9 @@ OUTSIDE = {
     "of a pair": "Pair v = ((device const Pair*)x)[i / 2]; if (i < n) y[i] = v.second;",
     "of a vector": "float4 v = ((device const float4*)x)[i / 4]; if (i < n) y[i] = v.w;",
     "of the threadgroup": "float v = s[i]; if (i < 64) y[i] = v;",
+    "of a vector of the language": "uint4 v = ((device const uint4*)x)[i / 4]; (void)v; y[i] = 1;",
+    "of a part of a vector": "float4 v = ((device const float4*)x)[i / 4 + 1];"
+    "if (i < 4) y[i] = v.x;",
 }
 OWN = "float a[8]; for (uint j = 0; j < 8; ++j) a[j] = j * m; float v = a[i]; if (i < 8) y[i] = v;"
 INSIDE = {
@@ -46,20 +49,95 @@ INSIDE = {
 }
 
 
-def _proof(body: str) -> KernelProof:
+def _proof(body: str, *, before: str = "") -> KernelProof:
     options = ProofOptions(cache=False, buffers={"x": "4*n"})
-    (proof,) = prove_source(_SOURCE.format(body=body), "k.metal", options, workers=1)
+    source = _SOURCE.format(body=body).replace("//! [k", f"{before}//! [k")
+    (proof,) = prove_source(source, "k.metal", options, workers=1)
     return proof
 
 
-def _verdict(proof: KernelProof) -> str:
+def _verdict(proof: KernelProof, about: str = "bounds") -> str:
     assert not proof.problem
-    return next(each.verdict for each in proof.answers if each.about == "bounds")
+    return next(each.verdict for each in proof.answers if each.about == about)
 
 
 @pytest.mark.parametrize("body", OUTSIDE.values(), ids=OUTSIDE)
 def test_a_read_outside_that_is_in_vain_is_refuted(body: str) -> None:
     assert _verdict(_proof(body)) == "refuted"
+
+
+RACES = {
+    "a number of the threadgroup": "float v = s[63 - t]; if (t > 70) y[i] = v;",
+    "its first number": "float v = s[0]; if (t == 40) s[0] = v + 1;",
+    "a vector of the threadgroup": "threadgroup float4 f[64]; f[t] = float4(t);"
+    "float4 v = f[63 - t]; if (t > 70) y[i] = v.w;",
+    "a struct of the threadgroup": "threadgroup Pair p[64]; p[t] = Pair{1, 2};"
+    "Pair v = p[63 - t]; if (t > 70) y[i] = v.first;",
+    "a vector that is overwritten": "threadgroup float4 f[64]; f[0] = float4(t); f[0] = float4(1);",
+}
+
+
+@pytest.mark.parametrize("body", RACES.values(), ids=RACES)
+def test_accesses_that_nobody_needs_race_all_the_same(body: str) -> None:
+    proof = _proof(body)
+    assert _verdict(proof, "threadgroup races") in ("refuted", "undecided")
+
+
+def test_a_struct_that_is_copied_onto_itself_is_written() -> None:
+    body = "((device Pair*)y)[0] = ((device Pair*)y)[0];"
+    assert _verdict(_proof(body), "buffer races") != "proved"
+
+
+OWN_OUTSIDE = {
+    "a constant index": "float a[4]; a[n & 1] = n; a[5] = n; y[i] = a[0];",
+    "an index into one number": "float a[1]; a[t] = n; y[i] = a[0];",
+    "what nobody reads": "float a[4]; a[t] = n; y[i] = n;",
+    "a pointer to a number": "float a = 0; thread float* p = &a; p[t] = t; y[i] = a;",
+    "one of two arrays": "float a[4], b[8]; thread float* p = m ? a : b; p[n] = 1;"
+    "y[i] = a[0] + b[0];",
+    "nothing": "float a = n; thread float* p = n > 3 ? &a : nullptr; y[i] = *p;",
+}
+
+
+@pytest.mark.parametrize("body", OWN_OUTSIDE.values(), ids=OWN_OUTSIDE)
+def test_an_access_beyond_own_memory_that_the_optimiser_drops_is_not_proved(body: str) -> None:
+    proof = _proof(body)
+    assert proof.problem or _verdict(proof) != "proved"
+
+
+def test_numbers_of_a_table_of_equal_ones_are_not_proved_to_be_inside() -> None:
+    table = "constant float ZERO[4] = {0, 0, 0, 0};\n"
+    proof = _proof("y[i] = ZERO[n];", before=table)
+    assert _verdict(proof) != "proved"
+    assert _verdict(_proof("y[i] = ZERO[n % 4];", before=table)) == "proved"
+
+
+UNDEFINED = {
+    "chosen by a switch": (
+        "uint a; switch (n) { case 1: a = i; break; case 2: a = i; break; } y[a] = t;"
+    ),
+    "told by a test": "uint a; if (t < 5) a = 1;"
+    "if (a == 1) threadgroup_barrier(mem_flags::mem_none);",
+    "promised": "__builtin_assume(t < 32);"
+    "if (t < 32) threadgroup_barrier(mem_flags::mem_threadgroup);",
+}
+
+
+@pytest.mark.parametrize("body", UNDEFINED.values(), ids=UNDEFINED)
+def test_what_has_no_value_or_is_only_promised_proves_nothing(body: str) -> None:
+    assert not _proof(body).is_proved
+
+
+CALLED = """\
+static void f(device float* y, uint i, uint d, uint n) {
+    if (d == 200) y[0] = i;
+    if (d < n) f(y, i, d + 1, n);
+}
+"""
+
+
+def test_recursion_that_is_not_followed_to_its_end_proves_nothing() -> None:
+    assert not _proof("f(y, i, 0, n);", before=CALLED).is_proved
 
 
 def test_a_read_outside_of_an_own_array_that_is_in_vain_is_not_proved_to_be_inside() -> None:

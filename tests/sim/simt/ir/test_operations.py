@@ -147,7 +147,6 @@ READERS = {
     "beyond.py",
     "call_graph.py",
     "defined.py",
-    "hidden_arguments.py",
     "intrinsics.py",
     "lower.py",
     "object_pointers.py",

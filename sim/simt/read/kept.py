@@ -1,0 +1,198 @@
+"""Keeps accesses to shared memory that the optimiser would drop, merge or put off to a branch.
+
+Checks and proofs are about what the source does. A value that is read in front of the guard which
+decides whether it is used is read by all threads; a store that its thread soon overwrites may be
+seen in between. Vectors and structs of the language are copied as a whole through pointers of no
+address space: what these were made from tells whether memory is shared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..ir.llvm_types import bits
+
+_SPACE = r"addrspace\([1-6]\)"
+_NAME = r'%(?:[-$._A-Za-z0-9]+|"[^"]*")'
+_LOAD = re.compile(r"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, (ptr[^,\n]*(?:\([^\n]*?\))?)),")
+_STORE = re.compile(r"^(  store )(?!volatile|atomic)([^\n]*, (ptr[^,\n]*(?:\([^\n]*?\))?)),")
+_POINTER = re.compile(
+    rf"^  (?P<name>{_NAME}) = (?P<op>addrspacecast|getelementptr|phi|select|freeze) (?P<rest>.*)$"
+)
+_FROM_SHARED = re.compile(rf"ptr {_SPACE} \S+ to ptr\b(?! addrspace)")
+_SHARED_CONSTANT = re.compile(rf"^ptr (?:addrspacecast|getelementptr)\b.*{_SPACE}")
+_ANY_NAME = re.compile(_NAME)
+_COPY = re.compile(
+    r"^  (?:tail )?call void @llvm\.memcpy\.p\d+\.p\d+\.i64\("
+    rf"(?P<into>ptr[^,]*?) (?P<target>{_NAME}), "
+    rf"(?P<from>ptr[^,]*?) (?P<name>{_NAME}), i64 (?P<size>\d+), [^\n]*?(?P<place>, !dbg ![0-9]+)?$"
+)
+_ALIGNED = re.compile(r" (?:align \d+|dereferenceable\w*\(\d+\)|nonnull|noundef|readonly)")
+_TOUCH = "__assay_touch"
+_TOUCHED = re.compile(
+    rf"^  call void @{_TOUCH}\.(?P<size>\d+)\.\d+\((?P<pointer>ptr[^%]*{_NAME})\)"
+    r"(?P<place>, !dbg ![0-9]+)?$"
+)
+_WIDE = re.compile(r"^  %\S+ = load volatile (?P<type>[^,]+), (?P<pointer>ptr[^,]*)")
+_VECTOR = re.compile(r"<(\d+) x (\w+)>$")
+_OWN_LOAD = re.compile(r"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, ptr %)", re.MULTILINE)
+_KEPT_OWN_LOAD = re.compile(r"^(  %\S+ = load )volatile ([^\n]*?, ptr %)", re.MULTILINE)
+_MOST_BYTES = 4096  # of a copy that is seen to be read as a whole
+_WORDS = 16  # of a load in its place
+
+
+def mark_copies(text: str) -> str:
+    """The unoptimised module `text`, with a mark where a whole struct or vector is read.
+
+    Of a copy of which a part is used, or nothing, nothing else is left. One from shared memory to
+    shared memory is made by words, as it goes if both are the same.
+    """
+    lines: list[str] = []
+    declared: dict[str, str] = {}
+    for number, body in enumerate(_functions(text)):
+        shared = _shared(body)
+        for at, line in enumerate(body):
+            copy = _COPY.match(line) if "@llvm.memcpy" in line else None
+            if copy is None or int(copy["size"]) > _MOST_BYTES:
+                lines.append(line)
+                continue
+            from_ = _ALIGNED.sub("", copy["from"])
+            into = _ALIGNED.sub("", copy["into"])
+            is_read = from_ != "ptr" or copy["name"] in shared
+            is_written = into != "ptr" or copy["target"] in shared
+            if is_read and is_written:
+                lines += _copied(copy, from_, into, f"%assay.copy.{number}.{at}")
+                continue
+            if is_read:
+                name = f"{_TOUCH}.{copy['size']}.{re.sub(r'[^0-9]', '', from_) or 0}"
+                declared[name] = from_
+                lines.append(f"  call void @{name}({from_} {copy['name']}){copy['place'] or ''}")
+            lines.append(line)
+    lines += [
+        f"declare void @{name}({space} readnone) nounwind willreturn memory(inaccessiblemem: write)"
+        for name, space in declared.items()
+    ]
+    return "\n".join(lines)
+
+
+def keep_loads(text: str) -> str:
+    """The module `text`, in which no load of shared memory goes, or is put off."""
+    lines: list[str] = []
+    for body in _functions(text):
+        shared = _shared(body)
+        lines += _loaded([_kept(line, _LOAD, shared) for line in body])
+    return "\n".join(lines)
+
+
+def keep_stores(text: str) -> str:
+    """The module `text`, in which no store to shared memory goes for a later one of its thread."""
+    lines: list[str] = []
+    for body in _functions(text):
+        shared = _shared(body)
+        lines += [_kept(line, _STORE, shared) for line in body]
+    return "\n".join(lines)
+
+
+def keep_own_loads(text: str) -> str:
+    """The same of what is left in a thread's own memory, which is not put into registers then."""
+    return _OWN_LOAD.sub(r"\1volatile \2", text)
+
+
+def release_own_loads(text: str) -> str:
+    """Takes `keep_own_loads` back."""
+    return _KEPT_OWN_LOAD.sub(r"\1\2", text)
+
+
+def _functions(text: str) -> Iterator[list[str]]:
+    """The lines of each function, and those between."""
+    body: list[str] = []
+    for line in text.split("\n"):
+        if line.startswith("define "):
+            yield body
+            body = []
+        body.append(line)
+    yield body
+
+
+def _shared(body: list[str]) -> frozenset[str]:
+    """Pointers of no address space that come from some that have one."""
+    found: set[str] = set()
+    made = [match for line in body if (match := _POINTER.match(line)) is not None]
+    while True:
+        before = len(found)
+        for match in made:
+            rest = match["rest"]
+            is_cast = match["op"] == "addrspacecast"
+            comes = _FROM_SHARED.match(rest) if is_cast else found & set(_ANY_NAME.findall(rest))
+            if comes:
+                found.add(match["name"])
+        if len(found) == before:
+            return frozenset(found)
+
+
+def _kept(line: str, access: re.Pattern[str], shared: frozenset[str]) -> str:
+    """A line whose access stays, if it is one to shared memory."""
+    match = access.match(line)
+    if match is None:
+        return line
+    pointer = match[3]
+    is_shared = pointer.startswith("ptr addrspace") or _SHARED_CONSTANT.match(pointer)
+    if not is_shared and pointer.removeprefix("ptr ") not in shared:
+        return line
+    return f"{match[1]}volatile {line[len(match[1]) :]}"
+
+
+def _loaded(body: list[str]) -> Iterator[str]:
+    """The lines of a function with loads in place of marks, where nothing else loads so much."""
+    whole = {
+        (match["pointer"], _size(match["type"]))
+        for line in body
+        if (match := _WIDE.match(line)) is not None
+    }
+    for number, line in enumerate(body):
+        touched = _TOUCHED.match(line)
+        if touched is None:
+            if f"@{_TOUCH}." not in line:
+                yield line
+        elif (touched["pointer"], int(touched["size"])) not in whole:
+            yield from _loads(touched, number)
+
+
+def _loads(touched: re.Match[str], number: int) -> Iterator[str]:
+    """Loads of as many bytes."""
+    space, _, pointer = touched["pointer"].rpartition(" ")
+    place, name = touched["place"] or "", f"%assay.touch.{number}"
+    for at, kind in _words(int(touched["size"])):
+        yield f"  {name}.at{at} = getelementptr i8, {space} {pointer}, i64 {at}{place}"
+        yield f"  {name}.{at} = load volatile {kind}, {space} {name}.at{at}, align 1{place}"
+
+
+def _copied(copy: re.Match[str], from_: str, into: str, name: str) -> Iterator[str]:
+    """Loads of all bytes, and stores of them."""
+    place, words = copy["place"] or "", list(_words(int(copy["size"])))
+    for at, kind in words:
+        yield f"  {name}.from{at} = getelementptr i8, {from_} {copy['name']}, i64 {at}{place}"
+        yield f"  {name}.{at} = load volatile {kind}, {from_} {name}.from{at}, align 1{place}"
+    for at, kind in words:
+        yield f"  {name}.into{at} = getelementptr i8, {into} {copy['target']}, i64 {at}{place}"
+        value, target = f"{kind} {name}.{at}", f"{into} {name}.into{at}"
+        yield f"  store volatile {value}, {target}, align 1{place}"
+
+
+def _words(size: int) -> Iterator[tuple[int, str]]:
+    """Places and types of what so many bytes are made of."""
+    width = 4 if size % 4 == 0 else 1
+    for at in range(0, size, width * _WORDS):
+        count = min(_WORDS, (size - at) // width)
+        yield at, f"i{8 * width}" if count == 1 else f"<{count} x i{8 * width}>"
+
+
+def _size(kind: str) -> int:
+    """Bytes of a number or of a vector; 0 for anything else."""
+    match = _VECTOR.match(kind)
+    count, element = (int(match[1]), match[2]) if match else (1, kind)
+    try:
+        return count * bits(element) // 8
+    except (KeyError, ValueError):
+        return 0
