@@ -121,13 +121,13 @@ def prepared(
         optimised: whether it is read as the engines run it: short loops are unrolled.
         by_simdgroup: whether it is about threads of one simdgroup, to which barriers of the
             simdgroup are what those of the threadgroup are.
-        needed: whether reads that nobody needs are left out.
+        needed: whether reads that nobody needs are left out, and variables have values.
         strict: whether lanes of a simdgroup run in any order; they do in questions about one.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about; the message says what.
     """
-    marks = LOOPS - {"reads"} if needed else LOOPS
+    marks = LOOPS - {"reads", "init"} if needed else LOOPS
     function, is_whole = _read(program, marks, optimised=optimised)
     follow_pointers(function, pointers)
     of_threadgroup = {x for x in function.instructions() if x.operation is THREADGROUP_BARRIER}

@@ -20,8 +20,13 @@ _STORE = re.compile(r"^(  store )(?!volatile|atomic)([^\n]*, (ptr[^,\n]*(?:\([^\
 _POINTER = re.compile(
     rf"^  (?P<name>{_NAME}) = (?P<op>addrspacecast|getelementptr|phi|select|freeze) (?P<rest>.*)$"
 )
-_FROM_SHARED = re.compile(rf"ptr {_SPACE} \S+ to ptr\b(?! addrspace)")
-_SHARED_CONSTANT = re.compile(rf"^ptr (?:addrspacecast|getelementptr)\b.*{_SPACE}")
+_FROM_ANY = re.compile(rf"ptr {_SPACE} \S+ to ptr\b(?! addrspace)")
+_FROM_SHARED = re.compile(r"ptr addrspace\([1-5]\) \S+ to ptr\b(?! addrspace)")
+_SHARED_CONSTANT = re.compile(r"^ptr (?:addrspacecast|getelementptr)\b.*addrspace\([1-5]\)")
+_SHARED_POINTER = re.compile(r"^ptr addrspace\([1-5]\)")
+_CONSTANT_LOAD = re.compile(
+    r"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, ptr addrspace\(6\) )", re.MULTILINE
+)
 _ANY_NAME = re.compile(_NAME)
 _COPY = re.compile(
     r"^  (?:tail )?call void @llvm\.memcpy\.p\d+\.p\d+\.i64\("
@@ -36,7 +41,7 @@ _TOUCHED = re.compile(
 )
 _WIDE = re.compile(r"^  %\S+ = load volatile (?P<type>[^,]+), (?P<pointer>ptr[^,]*)")
 _VECTOR = re.compile(r"<(\d+) x (\w+)>$")
-_OWN_LOAD = re.compile(r"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, ptr %)", re.MULTILINE)
+_OWN_LOAD = re.compile(rf"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, ptr (?P<pointer>{_NAME}))")
 _KEPT_OWN_LOAD = re.compile(r"^(  %\S+ = load )volatile ([^\n]*?, ptr %)", re.MULTILINE)
 _MOST_BYTES = 4096  # of a copy that is seen to be read as a whole
 _WORDS = 16  # of a load in its place
@@ -45,13 +50,16 @@ _WORDS = 16  # of a load in its place
 def mark_copies(text: str) -> str:
     """The unoptimised module `text`, with a mark where a whole struct or vector is read.
 
+    Loads of constant memory are kept from here on; later ones are parts of such copies.
+
     Of a copy of which a part is used, or nothing, nothing else is left. One from shared memory to
     shared memory is made by words, as it goes if both are the same.
     """
     lines: list[str] = []
     declared: dict[str, str] = {}
+    text = _CONSTANT_LOAD.sub(r"\1volatile \2", text)
     for number, body in enumerate(_functions(text)):
-        shared = _shared(body)
+        shared = _shared(body, _FROM_ANY)
         for at, line in enumerate(body):
             copy = _COPY.match(line) if "@llvm.memcpy" in line else None
             if copy is None or int(copy["size"]) > _MOST_BYTES:
@@ -80,7 +88,7 @@ def keep_loads(text: str) -> str:
     """The module `text`, in which no load of shared memory goes, or is put off."""
     lines: list[str] = []
     for body in _functions(text):
-        shared = _shared(body)
+        shared = _shared(body, _FROM_SHARED)
         lines += _loaded([_kept(line, _LOAD, shared) for line in body])
     return "\n".join(lines)
 
@@ -89,14 +97,21 @@ def keep_stores(text: str) -> str:
     """The module `text`, in which no store to shared memory goes for a later one of its thread."""
     lines: list[str] = []
     for body in _functions(text):
-        shared = _shared(body)
+        shared = _shared(body, _FROM_SHARED)
         lines += [_kept(line, _STORE, shared) for line in body]
     return "\n".join(lines)
 
 
 def keep_own_loads(text: str) -> str:
     """The same of what is left in a thread's own memory, which is not put into registers then."""
-    return _OWN_LOAD.sub(r"\1volatile \2", text)
+    lines: list[str] = []
+    for body in _functions(text):
+        others = _shared(body, _FROM_ANY)
+        for line in body:
+            own = _OWN_LOAD.match(line)
+            is_own = own is not None and own["pointer"] not in others
+            lines.append(_OWN_LOAD.sub(r"\1volatile \2", line) if is_own else line)
+    return "\n".join(lines)
 
 
 def release_own_loads(text: str) -> str:
@@ -115,8 +130,8 @@ def _functions(text: str) -> Iterator[list[str]]:
     yield body
 
 
-def _shared(body: list[str]) -> frozenset[str]:
-    """Pointers of no address space that come from some that have one."""
+def _shared(body: list[str], cast: re.Pattern[str]) -> frozenset[str]:
+    """Pointers of no address space that come from some that have one, by such casts."""
     found: set[str] = set()
     made = [match for line in body if (match := _POINTER.match(line)) is not None]
     while True:
@@ -124,7 +139,7 @@ def _shared(body: list[str]) -> frozenset[str]:
         for match in made:
             rest = match["rest"]
             is_cast = match["op"] == "addrspacecast"
-            comes = _FROM_SHARED.match(rest) if is_cast else found & set(_ANY_NAME.findall(rest))
+            comes = cast.match(rest) if is_cast else found & set(_ANY_NAME.findall(rest))
             if comes:
                 found.add(match["name"])
         if len(found) == before:
@@ -137,7 +152,7 @@ def _kept(line: str, access: re.Pattern[str], shared: frozenset[str]) -> str:
     if match is None:
         return line
     pointer = match[3]
-    is_shared = pointer.startswith("ptr addrspace") or _SHARED_CONSTANT.match(pointer)
+    is_shared = _SHARED_POINTER.match(pointer) or _SHARED_CONSTANT.match(pointer)
     if not is_shared and pointer.removeprefix("ptr ") not in shared:
         return line
     return f"{match[1]}volatile {line[len(match[1]) :]}"
