@@ -40,6 +40,10 @@ _TOUCHED = re.compile(
     r"(?P<place>, !dbg ![0-9]+)?$"
 )
 _WIDE = re.compile(r"^  %\S+ = load volatile (?P<type>[^,]+), (?P<pointer>ptr[^,]*)")
+_STEP = re.compile(
+    rf"^  (?P<name>{_NAME}) = getelementptr (?:inbounds |nuw )*i8, "
+    rf"(?P<pointer>(?P<space>ptr(?: addrspace\(\d\))?) {_NAME}), i64 (?P<at>\d+)"
+)
 _VECTOR = re.compile(r"<(\d+) x (\w+)>$")
 _OWN_LOAD = re.compile(rf"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, ptr (?P<pointer>{_NAME}))")
 _KEPT_OWN_LOAD = re.compile(r"^(  %\S+ = load )volatile ([^\n]*?, ptr %)", re.MULTILINE)
@@ -159,19 +163,30 @@ def _kept(line: str, access: re.Pattern[str], shared: frozenset[str]) -> str:
 
 
 def _loaded(body: list[str]) -> Iterator[str]:
-    """The lines of a function with loads in place of marks, where nothing else loads so much."""
-    whole = {
-        (match["pointer"], _size(match["type"]))
-        for line in body
-        if (match := _WIDE.match(line)) is not None
-    }
+    """The lines of a function with loads in place of marks, where others do not load so much."""
+    if not any(f"@{_TOUCH}." in line for line in body):
+        yield from body
+        return
+    known = _bytes_loaded(body)
     for number, line in enumerate(body):
         touched = _TOUCHED.match(line)
         if touched is None:
-            if f"@{_TOUCH}." not in line:
-                yield line
-        elif (touched["pointer"], int(touched["size"])) not in whole:
+            yield line
+        elif not known.get(touched["pointer"], set()).issuperset(range(int(touched["size"]))):
             yield from _loads(touched, number)
+
+
+def _bytes_loaded(body: list[str]) -> dict[str, set[int]]:
+    """Which bytes behind pointers are loaded, by the pointers, each with its space."""
+    steps: dict[str, tuple[str, int]] = {}
+    found: dict[str, set[int]] = {}
+    for line in body:
+        if (step := _STEP.match(line)) is not None:
+            steps[f"{step['space']} {step['name']}"] = step["pointer"], int(step["at"])
+        elif (load := _WIDE.match(line)) is not None:
+            pointer, at = steps.get(load["pointer"], (load["pointer"], 0))
+            found.setdefault(pointer, set()).update(range(at, at + _size(load["type"])))
+    return found
 
 
 def _loads(touched: re.Match[str], number: int) -> Iterator[str]:
