@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from assay.compiler.verify import Names, Scalar
 
 
-def names_of(kernel: KernelFunction, _sources: Iterable[str] = ()) -> Names:
+def names_of(kernel: KernelFunction) -> Names:
     """The integer arguments of a kernel, integer members of its structs, arrays of integers.
 
     Args:
-        kernel: the kernel, which knows how its structs are laid out; its texts are not read.
+        kernel: the kernel, which knows how its structs are laid out.
     """
     from assay.compiler.verify import Names
 

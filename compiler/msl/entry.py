@@ -56,7 +56,7 @@ def wrapper(
         pointee = f"__assay_one<{kind}>::pointee"
         laid_out.append(
             f"static_assert(__assay_laid_out<{key_of(entry.name)}ul, {number}, "
-            f"metal::__bare_t<{pointee}>>); "
+            f'metal::__bare_t<{pointee}>>, ""); '
         )
         reflected += [
             parameter.index or str(NO_INDEX),

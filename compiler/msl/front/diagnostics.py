@@ -193,12 +193,13 @@ class _Columns:
         line = self._lines.get((message.file, message.line), [])
         tokens = [token for token, _ in line]
         held = [
-            (column != message.column, number)  # what was moved back may be where others still are
+            # What was moved back to its own column may be where others still are.
+            (column != message.column, token.column != column, number)
             for number, (token, column) in enumerate(line)
             if column <= message.column < column + len(token.text)
         ]
         if held:
-            return _column(tokens, min(held)[1], quoted)
+            return _column(tokens, min(held)[-1], quoted)
         return min(message.column, len(quoted) + 1)
 
 

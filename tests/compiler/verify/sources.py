@@ -34,7 +34,7 @@ def proved(
     size = read_annotations(source, "source.metal").setups[name][0].threadgroup
     assert size is not None
     kernel = library.function(name)
-    names = names_of(kernel, [source])
+    names = names_of(kernel)
     launch = Launch(size=size, names=names, holds=holds, pointers=pointers, ragged=ragged)
     return {each.about: each for each in prove(kernel.program(), launch, {*ALWAYS, *about})}
 
