@@ -117,7 +117,8 @@ def test_a_damaged_library_is_refused_without_a_traceback(assay: Assay, path: Pa
 
 
 def test_commands_for_models_name_those_for_kernels(assay: Assay, path: Path) -> None:
-    for command in (("run",), ("record", "--device", "emulated")):
+    recorded = ("record", "--device", "emulated", "-o", path.with_name("a.assay-recording"))
+    for command in (("run",), recorded):
         done = assay(*command, path)
         assert done.code != 0
         assert f"{path}: these are compiled kernels, not a model; `assay check {path}`" in done.err
