@@ -31,7 +31,7 @@ from assay.sim.simt.run.program import Program
 from .contents import Contents
 from .counts import loops_behind
 from .loops import Rule
-from .memory.pointers import Pointers, buffers_behind, follow_pointers
+from .memory.pointers import Pointers, buffers_behind, follow_pointers, is_null
 
 Size = tuple[int, int, int]
 LOOPS = frozenset({"loops", "race", "lanes", "reads", "init"})
@@ -167,30 +167,26 @@ def _read(program: Program, marks: frozenset[str], *, optimised: bool) -> tuple[
     """
     by_optimiser = marks - {"loops"}
     try:
-        function = program.marked_function(marks)
-        _refuse_null(function, program.name)
+        function = _followed(program, marks)
     except UnsupportedKernel:
-        function = program.marked_function(by_optimiser)
-        _refuse_null(function, program.name)
-        return clone(function), False
+        return clone(_followed(program, by_optimiser)), False
     if not optimised:
         return clone(function), function.is_whole and "reads" in marks
     # The optimiser drops reads of a thread's own arrays that nobody needs, and puts others off.
     has_arrays = any(isinstance(each.root, PrivateRoot) for each in function.instructions())
-    is_whole = function.is_whole and not has_arrays
-    function = program.marked_function(by_optimiser)
-    _refuse_null(function, program.name)
-    return clone(function), is_whole
+    return clone(_followed(program, by_optimiser)), function.is_whole and not has_arrays
 
 
-def _refuse_null(function: Function, name: str) -> None:
-    """What is called through an empty table, or in recursion that is cut off, is read there."""
+def _followed(program: Program, marks: frozenset[str]) -> Function:
+    """The kernel as it is read. Raises UnsupportedKernel where it surely follows a null pointer:
+    what is called through an empty table, or in recursion that is cut off, is read there.
+    """
+    function = program.marked_function(marks)
     for each in function.instructions():
-        root = each.root
-        if each.operation.accesses_memory and isinstance(root, AddressRoot):
-            address = root.address
-            if isinstance(address, Constant) and address.number == 0:
-                raise UnsupportedKernel(_NULL, kernel=name, site=each.site)
+        is_computed = each.operation.accesses_memory and isinstance(each.root, AddressRoot)
+        if is_computed and is_null(each.root.address):  # type: ignore[union-attr]
+            raise UnsupportedKernel(_NULL, kernel=program.name, site=each.site)
+    return function
 
 
 def _written(function: Function) -> Iterator[Root]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from assay.sim.simt.ir.nodes import (
@@ -81,46 +81,48 @@ def buffers_behind(pointer: Value) -> set[Root] | None:
     None if it may come from anywhere else.
     """
     found: set[Root] = set()
-    seen: set[Value] = set()
-    work = [pointer]
-    while work:
-        value = work.pop()
-        if value in seen or (isinstance(value, Constant) and value.number == 0):
-            continue  # there is nothing behind a null pointer
-        seen.add(value)
-        if not isinstance(value, Instruction):
+    for each in _origins(pointer):
+        if is_null(each):
+            continue  # there is nothing behind it
+        if not isinstance(each, Instruction) or each.operation is not ADDRESS:
             return None
-        if value.operation is ADDRESS and isinstance(value.root, BufferRoot):
-            found.add(value.root)
-        elif value.operation is PHI:
-            work += value.operands
-        elif value.operation is SELECT:
-            work += value.operands[1:]
-        elif value.operation is ADD and (base := _only_base(value)) is not None:
-            work.append(base)
-        else:
+        if not isinstance(each.root, BufferRoot):
             return None
+        found.add(each.root)
     return found
 
 
 def may_be_null(pointer: Value) -> bool:
     """Whether a computed pointer may be one that leads nowhere."""
+    return any(map(is_null, _origins(pointer)))
+
+
+def is_null(pointer: Value) -> bool:
+    """Whether a pointer surely leads nowhere."""
+    return isinstance(pointer, Constant) and pointer.number == 0
+
+
+def _origins(pointer: Value) -> Iterator[Value]:
+    """What a computed pointer may come from: choices, merges and steps are seen through."""
     seen: set[Value] = set()
     work = [pointer]
     while work:
         value = work.pop()
-        if isinstance(value, Constant) and value.number == 0:
-            return True
-        if value in seen or not isinstance(value, Instruction):
+        if value in seen:
             continue
         seen.add(value)
-        if value.operation is PHI:
+        if isinstance(value, Instruction) and value.operation is PHI:
             work += value.operands
-        elif value.operation is SELECT:
+        elif isinstance(value, Instruction) and value.operation is SELECT:
             work += value.operands[1:]
-        elif value.operation is ADD and (base := _only_base(value)) is not None:
+        elif isinstance(value, Instruction) and (base := _base_of(value)) is not None:
             work.append(base)
-    return False
+        else:
+            yield value
+
+
+def _base_of(value: Instruction) -> Value | None:
+    return _only_base(value) if value.operation is ADD else None
 
 
 def _only_base(total: Instruction) -> Value | None:
