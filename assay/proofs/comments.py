@@ -1,12 +1,14 @@
 """Assumptions that stand in MSL source beside a kernel: `// assay: assume(k % 32 == 0)`.
 
-One before a kernel, or inside of it, is about that kernel.
+One before a kernel, or inside of it, is about that kernel. One of which it cannot be told whether
+the compiler sees it, or that is about something else, is refused: it would prove too much.
 """
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,8 @@ _COMMENT = re.compile(r"//\s*assay:(.*)")
 _ASSUME = re.compile(r"\s*assume\((.+)\)\s*")
 # What braces do not count in: comments, texts, characters.
 _OPAQUE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.S)
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|el|endif)", re.M)  # elif, else
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +44,21 @@ def assumptions_of(library: KernelLibrary) -> Mapping[str, list[Stated]]:
     for file, text in library.sources().items():
         lines = {name: line for name, (where, line) in places.items() if where == file}
         if lines:
-            found.update(assumptions_in(text, file, lines))
+            seen = functools.partial(library.lines_of, file)
+            found.update(assumptions_in(text, file, lines, seen))
     return found
 
 
-def assumptions_in(source: str, file: str, lines: Mapping[str, int]) -> dict[str, list[Stated]]:
+def assumptions_in(
+    source: str, file: str, lines: Mapping[str, int], seen: Callable[[], Collection[int]]
+) -> dict[str, list[Stated]]:
     """What the comments of a file assume, by kernel.
 
     Args:
         source: its text.
         file: its name, for messages.
         lines: where kernels begin in it.
+        seen: which lines the compiler saw; asked where `#if` may leave a comment out.
 
     Raises:
         LaunchInputError: for a comment that is not understood, or beside no kernel.
@@ -58,11 +66,12 @@ def assumptions_in(source: str, file: str, lines: Mapping[str, int]) -> dict[str
     found: dict[str, list[Stated]] = {}
     if "assay:" not in source:
         return found
-    depths = _depths(source)
-    for number, line in enumerate(source.split("\n"), 1):
-        comment = _COMMENT.search(line)
+    text = _Text(source)
+    for token in _OPAQUE.finditer(source):
+        comment = _COMMENT.match(token[0])
         if comment is None:
             continue
+        number = source.count("\n", 0, token.start()) + 1
         place = f"{file}:{number}"
         assumed = _ASSUME.fullmatch(comment[1])
         if assumed is None:
@@ -70,30 +79,90 @@ def assumptions_in(source: str, file: str, lines: Mapping[str, int]) -> dict[str
                 f"{place}: '{comment[0]}' is not understood; expected "
                 "// assay: assume(CONDITION), such as assume(k % 32 == 0)"
             )
-        found.setdefault(_kernel_at(number, depths[number - 1], lines, place), []).append(
-            Stated(assumed[1].strip(), place)
-        )
+        line = _kernel_at(number, text, set(lines.values()), place)
+        if not (text.is_there_with(number, line) or _is_seen(number, text, seen(), place)):
+            continue
+        for kernel in (name for name in lines if lines[name] == line):
+            found.setdefault(kernel, []).append(Stated(assumed[1].strip(), place))
     return found
 
 
-def _kernel_at(number: int, depth: int, lines: Mapping[str, int], place: str) -> str:
-    """The kernel that a line is in, or before."""
-    before = [name for name in lines if lines[name] <= number]
-    after = [name for name in lines if lines[name] > number]
-    if depth and before:
-        return max(before, key=lambda name: lines[name])
-    if not depth and after:
-        return min(after, key=lambda name: lines[name])
-    raise LaunchInputError(
-        f"{place}: no kernel begins behind this comment; put it before a kernel, or inside of it"
-    )
+def _kernel_at(number: int, text: _Text, lines: Collection[int], place: str) -> int:
+    """Where the kernel begins that a line is in, or right before."""
+    around = [line for line in lines if line <= number <= text.end_of(line)]
+    behind = [line for line in lines if line > number]
+    line = max(around) if around else min(behind, default=0)
+    if not line or not (around or text.are_adjacent(number, line)):
+        raise LaunchInputError(
+            f"{place}: no kernel begins behind this comment; put it right before a kernel, or "
+            "inside of it"
+        )
+    return line
 
 
-def _depths(source: str) -> list[int]:
-    """How many brackets are open where each line begins."""
-    plain = _OPAQUE.sub(lambda found: "\n" * found[0].count("\n"), source)
-    depths, depth = [], 0
-    for line in plain.split("\n"):
-        depths.append(depth)
-        depth += sum(line.count(each) for each in "({") - sum(line.count(each) for each in ")}")
-    return depths
+def _is_seen(number: int, text: _Text, seen: Collection[int], place: str) -> bool:
+    """Whether the compiler sees what is behind a comment in its branch of an `#if`."""
+    line = text.next_in_branch(number)
+    if line is None or not seen:
+        raise LaunchInputError(
+            f"{place}: it cannot be told whether '#if' leaves this comment out; put it outside, or "
+            "before a line of code in the same branch"
+        )
+    return line in seen
+
+
+class _Text:
+    """The lines of a file without what braces do not count in."""
+
+    def __init__(self, source: str) -> None:
+        plain = _OPAQUE.sub(_blank, source)
+        self._open = _conditions(plain)
+        self._lines = _DIRECTIVE.sub(_blank, plain).split("\n")
+
+    def end_of(self, line: int) -> int:
+        """The line in which what begins in one ends: with its last brace, or a semicolon."""
+        braces = brackets = 0
+        for number, text in enumerate(self._lines[line - 1 :], line):
+            for each in text:
+                braces += (each == "{") - (each == "}")
+                brackets += (each == "(") - (each == ")")
+                if braces < 0 or (not (braces or brackets) and each in "};"):
+                    return number
+        return len(self._lines)
+
+    def are_adjacent(self, first: int, second: int) -> bool:
+        """Whether nothing ends or is opened between two lines."""
+        return not any(
+            each in text for text in self._lines[first - 1 : second - 1] for each in "{};"
+        )
+
+    def next_in_branch(self, number: int) -> int | None:
+        """The next line with code, if it is in the same branch of all conditions."""
+        for line in range(number, len(self._lines) + 1):
+            if self._open[line - 1] != self._open[number - 1]:
+                return None
+            if self._lines[line - 1].strip():
+                return line
+        return None
+
+    def is_there_with(self, line: int, other: int) -> bool:
+        """Whether a line is there for the compiler wherever another one is."""
+        mine, others = self._open[line - 1], self._open[other - 1]
+        return others[: len(mine)] == mine
+
+
+def _blank(found: re.Match[str]) -> str:
+    return "\n" * found[0].count("\n")
+
+
+def _conditions(plain: str) -> list[tuple[int, ...]]:
+    """For each line the branches of `#if` that it is in, each by the line at which it begins."""
+    found: list[tuple[int, ...]] = []
+    current: tuple[int, ...] = ()
+    for number, line in enumerate(plain.split("\n")):
+        found.append(current)
+        directive = _CONDITION.match(line)
+        if directive is not None:
+            outer = current if directive[1] == "if" else current[:-1]
+            current = outer if directive[1] == "endif" else (*outer, number)
+    return found

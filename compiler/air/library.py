@@ -126,6 +126,10 @@ class AirLibrary:
         """Sources that the library carries, and listings of the kernels asked for so far."""
         return {**self._embedded, **self._listings}
 
+    def lines_of(self, file: str) -> frozenset[int]:
+        """Nothing: what the compiler saw of a source is not in the library."""
+        return frozenset()
+
     @functools.cached_property
     def _embedded(self) -> dict[str, str]:
         return {

@@ -55,6 +55,10 @@ class SourceLibrary:
         """The files that the units came from."""
         return {name: text for unit in self.stored.units for name, text in unit.sources.items()}
 
+    def lines_of(self, file: str) -> frozenset[int]:
+        """Lines of a file of which the compiler saw something in any unit."""
+        return frozenset().union(*(part.lines_of(file) for part in self._parts))
+
     def prepare(self, names: Iterable[str]) -> None:
         """Compile kernels that will be asked for together."""
         wanted = set(names)

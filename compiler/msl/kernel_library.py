@@ -37,6 +37,9 @@ class KernelLibrary(Protocol):
     def sources(self) -> Mapping[str, str]:
         """Texts that its kernels' places are in, by file name."""
 
+    def lines_of(self, file: str) -> frozenset[int]:
+        """Lines of a file of which the compiler saw something; none if that is not known."""
+
     def prepare(self, names: Iterable[str]) -> None:
         """Make ready what will be asked for."""
 

@@ -20,6 +20,7 @@ from .options import CompileOptions
 from .rewrite.function_constants import ConstantValue, FunctionConstant
 from .rewrite.kernels import EntryPoint
 from .rewrite.quarantine import problem_in
+from .source.lexer import lines_of
 from .source.line_directives import named_texts
 from .text_compiler import TextCompiler, Values
 
@@ -99,6 +100,10 @@ class Library:
     def sources(self) -> Mapping[str, str]:
         """Texts that the library was made of, by file name: the source and what it includes."""
         return texts(self._source, self._file_name, self._includes)
+
+    def lines_of(self, file: str) -> frozenset[int]:
+        """Lines of a file of which the compiler saw something: none that `#if` leaves out."""
+        return lines_of(self._text, file)
 
     def function(
         self,

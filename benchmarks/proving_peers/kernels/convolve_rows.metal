@@ -2,11 +2,11 @@
 #include <metal_stdlib>
 using namespace metal;
 
+constant float weights[17] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6, 5, 4, 3, 2, 1};
+
 //! [kernel.convolve_rows]
 //! threadgroup = [16, 4]
 // assay: assume(width == 3072 and groups.x == 24 and groups.y == 192)
-constant float weights[17] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6, 5, 4, 3, 2, 1};
-
 kernel void convolve_rows(device const float* in, device float* out, constant int& width,
                           uint2 at [[thread_position_in_threadgroup]],
                           uint2 group [[threadgroup_position_in_grid]]) {

@@ -88,6 +88,12 @@ def tokenize(text: str) -> list[Token]:
     return tokens
 
 
+def lines_of(preprocessed: str, file: str) -> frozenset[int]:
+    """The lines of a file that have tokens in a text."""
+    tokens = tokenize(preprocessed)
+    return frozenset(each.line for each in tokens if each.significant and each.file == file)
+
+
 def words_of(line: str) -> Iterator[tuple[str, int]]:
     """The tokens of a line as the user wrote it, and where each begins (from 0)."""
     for match in _TOKEN.finditer(line):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from assay.compiler.msl.opening import compile_library
 from assay.launches.errors import LaunchInputError
-from assay.proofs.comments import Stated, assumptions_in
+from assay.proofs.comments import Stated, assumptions_in, assumptions_of
 
 SOURCE = """\
 // assay: assume(n > 0)
@@ -22,7 +23,7 @@ LINES = {"first": 2, "second": 7}
 
 
 def test_comments_belong_to_the_kernel_around_them_or_behind() -> None:
-    found = assumptions_in(SOURCE, "k.metal", LINES)
+    found = assumptions_in(SOURCE, "k.metal", LINES, set)
     assert found == {
         "first": [Stated("n > 0", "k.metal:1"), Stated("n % 32 == 0", "k.metal:4")],
         "second": [Stated("grid.x <= m", "k.metal:6"), Stated("m < 10", "k.metal:8")],
@@ -39,5 +40,68 @@ def test_comments_belong_to_the_kernel_around_them_or_behind() -> None:
 )
 def test_a_damaged_comment_is_told_with_its_line(line: str, message: str) -> None:
     with pytest.raises(LaunchInputError) as caught:
-        assumptions_in(f"kernel void k() {{}}\n{line}\n", "k.metal", {"k": 1})
+        assumptions_in(f"kernel void k() {{}}\n{line}\n", "k.metal", {"k": 1}, set)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "/* // assay: assume(n > 0) */\n",
+        "/*\n// assay: assume(n > 0)\n*/\n",
+        "// by hand: // assay: assume(n > 0)\n",
+        'constant char text[] = "// assay: assume(n > 0)";\n',
+    ],
+)
+def test_what_only_quotes_an_assumption_is_none(source: str) -> None:
+    line = source.count("\n") + 1
+    assert assumptions_in(f"{source}kernel void k() {{}}\n", "k.metal", {"k": line}, set) == {}
+
+
+ELSEWHERE = {
+    "before a helper": "// assay: assume(n > 0)\nvoid f() {}\nkernel void k() {}\n",
+    "before a variable": "// assay: assume(n > 0)\nconstant int X = 1;\nkernel void k() {}\n",
+    "in a helper": "void f() {\n// assay: assume(n > 0)\n}\nkernel void k() {}\n",
+    "in a helper behind": "kernel void k() {\n}\nvoid f() {\n// assay: assume(n > 0)\n}\n",
+    "in a part that is left out": "#if 0\n// assay: assume(n > 0)\n#endif\nkernel void k() {}\n",
+    "in another part": "#if A\n// assay: assume(n > 0)\n#else\nkernel void k() {}\n#endif\n",
+    "in a part of the kernel": "kernel void k() {\n#ifdef A\n// assay: assume(n > 0)\n#endif\n}\n",
+}
+
+
+@pytest.mark.parametrize("source", ELSEWHERE.values(), ids=ELSEWHERE)
+def test_an_assumption_that_may_be_about_something_else_is_refused(source: str) -> None:
+    line = next(i for i, each in enumerate(source.split("\n"), 1) if each.startswith("kernel"))
+    with pytest.raises(
+        LaunchInputError, match=r"k\.metal:\d: (no kernel begins|it cannot be told)"
+    ):
+        assumptions_in(source, "k.metal", {"k": line}, set)
+
+
+def test_a_file_that_is_guarded_as_a_whole_may_assume() -> None:
+    source = "#ifndef K\n#define K\n// assay: assume(n > 0)\nkernel void k() {}\n#endif\n"
+    assert assumptions_in(source, "k.metal", {"k": 4}, set) == {"k": [Stated("n > 0", "k.metal:3")]}
+
+
+def test_an_assumption_in_a_namespace_belongs_to_the_kernel_behind_it() -> None:
+    source = "namespace a {\nkernel void j() {}\n// assay: assume(n > 0)\nkernel void k() {}\n}\n"
+    found = assumptions_in(source, "k.metal", {"j": 2, "k": 4}, set)
+    assert found == {"k": [Stated("n > 0", "k.metal:3")]}
+
+
+def test_an_assumption_in_a_template_is_one_of_all_kernels_made_of_it() -> None:
+    source = "template <typename T> kernel void k() {\n// assay: assume(n > 0)\n}\n"
+    found = assumptions_in(source, "k.metal", {"kf": 1, "kh": 1}, set)
+    assert set(found) == {"kf", "kh"}
+
+
+@pytest.mark.parametrize(("condition", "is_assumed"), [("0", False), ("1", True)])
+def test_an_assumption_counts_if_the_compiler_sees_the_line_behind_it(
+    condition: str, is_assumed: bool
+) -> None:
+    source = (
+        f"kernel void k(device int* a\n#if {condition}\n// assay: assume(n > 0)\n"
+        ", constant int& n\n#endif\n) { a[0] = 1; }\n"
+    )
+    library = compile_library(source, file_name="k.metal")
+    assert ("k" in assumptions_of(library)) == is_assumed
