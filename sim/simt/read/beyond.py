@@ -10,11 +10,12 @@ engines find. What is read there is some value, so that nothing else is deleted 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 
 from ..ir.llvm_types import Type, size_of
 from .llvm_records import Operand, Record
-from .llvm_text import read_globals, types_of
+from .llvm_text import read_globals, read_type_of_alloca, types_of
 from .object_pointers import Pointers, Thing, Touch, innermost, sources, step_of
 from .ranges import Ranges
 
@@ -32,6 +33,20 @@ _PLAIN_USE = re.compile(
     r"|call void @llvm\.lifetime\.\w+\.p0\()"
 )
 _NAME = re.compile(r'%(?:"[^"]*"|[-$._A-Za-z0-9]+)')
+_TYPE = r'(?:<[^>]*>|\[[^\]]*\]|\{[^}]*\}|%"[^"]*"|%[-\w.$]+|[a-z]\w*)'
+# Loads, stores and copies through pointers that may be to variables.
+_OWN_TOUCH = re.compile(
+    rf"^  (?:%\S+ = load (?:volatile |atomic )*(?P<loaded>{_TYPE})"
+    rf"|store (?:volatile |atomic )*(?P<stored>{_TYPE}) [^\n]*?"
+    rf"|%\S+ = getelementptr (?:inbounds |nuw )*(?P<stepped>{_TYPE})), ptr (?P<at>%[^,\s]+),|"
+    r"^  (?:tail )?call void @llvm\.mem(?:cpy|move|set)\.(?P<operands>[^\n]*?), i64 (?P<size>\d+),",
+    re.MULTILINE,
+)
+_HANDED = re.compile(
+    r"^  (?:store ptr %[^,\s]+|(?:%\S+ = )?(?:tail )?call [^@\n]*@(?!llvm\.)[^\n]*)", re.MULTILINE
+)
+_VARIABLE = re.compile(rf"^  (%\S+) = alloca ({_TYPE})", re.MULTILINE)
+_PLAIN_POINTER = re.compile(r"\bptr (?:align \d+ )?(%[^,\s]+)")
 _CONSTANT_SPACE = 6
 # The bytes at which an access may begin, its symbol, where it begins, and whether that is inside.
 _ANNOTATION = re.compile(
@@ -68,6 +83,35 @@ def may_leave(text: str) -> bool:
     if constants and "getelementptr (" in text:
         return True
     return re.search(step, text, re.MULTILINE) is not None
+
+
+def may_be_larger(text: str) -> bool:
+    """Whether a module's unoptimised `text` may touch a variable as something with more bytes:
+    at once, or where a pointer to it was handed to."""
+    types = types_of(text)
+    sizes: dict[str, int] = {}
+
+    def size(kind: str) -> int:
+        if kind not in sizes:
+            sizes[kind] = size_of(read_type_of_alloca(kind, types))
+        return sizes[kind]
+
+    least, most = sys.maxsize, 0
+    for body in re.split(r"(?m)^(?=define )", text)[1:]:
+        variables = {match[1]: size(match[2]) for match in _VARIABLE.finditer(body)}
+        handed = {name for match in _HANDED.finditer(body) for name in _NAME.findall(match[0])}
+        least = min([least, *(variables[name] for name in handed & variables.keys())])
+        for match in _OWN_TOUCH.finditer(body):
+            kind, names = match["loaded"] or match["stored"] or match["stepped"], [match["at"]]
+            if not kind:
+                names = _PLAIN_POINTER.findall(match["operands"])
+            touched = size(kind) if kind else int(match["size"])
+            known = [variables[name] for name in names if name in variables]
+            if any(touched > each for each in known):
+                return True
+            if len(known) < len(names):
+                most = max(most, touched)
+    return most > least
 
 
 def open_tables(text: str) -> str:

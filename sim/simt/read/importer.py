@@ -25,6 +25,7 @@ from .beyond import (
     compared,
     has_unseen,
     hide_variables,
+    may_be_larger,
     may_leave,
     open_tables,
     shown,
@@ -234,7 +235,9 @@ def _optimised_beyond(text: str, entry: str, calls: Calls, marks: frozenset[str]
 
 def _annotated(text: str, entry: str, calls: Calls, marks: frozenset[str]) -> str:
     """The optimised module with annotations, if it may leave its variables or tables; else ""."""
-    if not may_leave(text) or calls.recursion is not None:
+    if calls.recursion is not None:
+        return ""
+    if not may_leave(text) and not ("reads" in marks and may_be_larger(text)):
         return ""
     with module_of(hide_variables(text)) as module:
         _prepare(module, entry)

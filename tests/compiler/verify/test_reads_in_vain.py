@@ -11,6 +11,8 @@ _SOURCE = """\
 using namespace metal;
 struct Pair {{ float first; float second; }};
 static float at(device const float* from, uint i) {{ return from[i]; }}
+static float4 wide(thread const float2& of) {{ return (thread const float4&)of; }}
+static void fill(thread float2& pair) {{ (thread float4&)pair = 1; }}
 static float in_loop(device const float* from, uint i, uint n) {{
     float sum = 0;
     for (uint k = 0; k < 4; ++k) {{ float v = from[i + k]; if (i + k < n) sum += v; }}
@@ -95,6 +97,13 @@ OWN_OUTSIDE = {
     "a pointer to a number": "float a = 0; thread float* p = &a; p[t] = t; y[i] = a;",
     "one of two arrays": "float a[4], b[8]; thread float* p = m ? a : b; p[n] = 1;"
     "y[i] = a[0] + b[0];",
+    "a larger vector": "float2 a = x[0]; y[i % n] = (*(thread float4*)&a).w;",
+    "a larger vector by a pointer": "float2 a = x[0]; thread float4* p = (thread float4*)&a;"
+    "y[i % n] = p->w;",
+    "a larger vector by a helper": "float2 a = x[0]; y[i % n] = wide(a).x;",
+    "a larger vector that is stored": "float2 a = x[0]; fill(a); y[i % n] = a.x;",
+    "a struct in place of a number": "float a = x[0]; Pair b = *(thread Pair*)&a;"
+    "y[i % n] = b.first;",
     "nothing": "float a = n; thread float* p = n > 3 ? &a : nullptr; y[i] = *p;",
 }
 

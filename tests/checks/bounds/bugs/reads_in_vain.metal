@@ -83,3 +83,15 @@ kernel void tile_before_the_guard(device float* y, uint t [[thread_index_in_thre
   float v = tile[t]; // BUG out-of-bounds-read
   y[t] = t < 32 ? v : 0;
 }
+
+//! [kernel.own_variable_as_something_larger]
+//! threads = [64]
+//! threadgroup = [64]
+//! arguments.x = { dtype = "float32", shape = [64], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [64], fill = "uninitialised" }
+kernel void own_variable_as_something_larger(device const float* x, device float* y,
+                                             uint i [[thread_position_in_grid]]) {
+  float2 pair = x[i];
+  float4 all = *(thread float4*)&pair; // BUG out-of-bounds-read
+  y[i] = all.x;
+}
