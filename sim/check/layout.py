@@ -178,7 +178,7 @@ class Watch(ctypes.Structure):
         ("arena_lane_written", ctypes.POINTER(_u64)),
         ("arena_lane_read", ctypes.POINTER(_u64)),
         ("arena_granules", _u64),
-        ("locks", ctypes.POINTER(_u32)),
+        ("locks", ctypes.POINTER(_u32)),  # null if one worker runs all threadgroups
         ("reports", ctypes.POINTER(Report)),
         *((name, _u64) for name in ("report_count", "report_limit", "reports_dropped")),
         *((name, _u64) for name in ("tag", "group", "group_base", "run")),
@@ -188,6 +188,7 @@ class Watch(ctypes.Structure):
         *((name, _u32) for name in ("arena_covered", "device_covered")),
         *((name, _u32) for name in ("arena_fenced", "device_fenced")),
         *((name, _u32) for name in ("flush_denormals", "lanes")),
+        ("simdgroups", _u32),  # of a threadgroup
         ("reads", ctypes.POINTER(UnwrittenRead)),
         ("read_slots", ctypes.POINTER(ctypes.c_uint16)),
         ("read_count", _u64),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import mmap
+import threading
 from collections.abc import Iterable
 
 import numpy as np
@@ -33,6 +34,7 @@ class Shadows:
         self.table = (layout.Buffer * entries).from_buffer(room.data)
         self.locks = np.zeros(layout.LOCKS, np.uint32)
         self.tag = 0
+        self.turn = threading.Lock()  # whose dispatch the records are made by
         self._records: dict[int, tuple[int, tuple[Records, ...]]] = {}
         self._runs: dict[int, Records] = {}
         self._marked: set[int] = set()  # buffers with records since the tags began anew

@@ -11,7 +11,6 @@ from ..ir.llvm_types import Scalar, mangled, size_of
 from ..ir.nodes import BufferRoot, Instruction
 from ..ir.operations.memory import LOAD
 from ..ir.shape import LANES
-from ..watch.needs import RACE_CHECKS
 from .access import Access, Memory
 from .text import vector_of
 from .values import ALL
@@ -113,9 +112,7 @@ class Stores(Access):
     def _is_streamable(self, instruction: Instruction, bytes_: int) -> bool:
         """Whether every thread writes once, whole lines, and nothing reads what it writes."""
         return (
-            # The locks of watched memory would wait for every such store to reach the memory.
-            not self.v.observers & RACE_CHECKS
-            and self.v.mask == ALL
+            self.v.mask == ALL
             and bytes_ % _LINE == 0
             and self.v.cfg.innermost[self.v.block] is None
             and isinstance(instruction.root, BufferRoot)
@@ -133,7 +130,7 @@ class Stores(Access):
         self.streams = True
         kind = vector_of(element, bytes_ // size_of(Scalar(element)))
         per_thread = bytes_ // LANES
-        threads = self.v.field("i64", c.GRID_THREADS)
+        threads = self.v.field("i64", c.STREAMING_THREADS)
         much = text.let(f"icmp ugt i64 {threads}, {_STREAMING_BYTES // max(per_thread, 1)}")
         number = text.let(f"ptrtoint ptr {place} to i64")
         rest = text.let(f"and i64 {number}, {_LINE - 1}")

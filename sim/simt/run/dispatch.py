@@ -11,7 +11,7 @@ from .boxes import Size
 from .executable import Executable
 from .grid import Grid
 from .memory import Memory
-from .observation import Observation
+from .observation import Observation, shadows_of
 from .settings import default_workers
 from .watch_report import report_findings
 
@@ -58,11 +58,15 @@ def dispatch(
     total = math.prod(grid.launch.groups) * grid.executable.shape.simdgroups
     if total <= _ORDERED_SIMDGROUPS or checker.seed is not None:
         workers = 1
-    watched = Observation(checker, memory, arguments, grid.executable, accesses)
-    grid.launch.observation = watched
-    try:
-        grid.run(workers)
-    finally:
-        report_findings(watched, grid.boxes, grid.launch.groups)
-        if accesses is not None:
-            accesses.take(watched, grid.executable)
+    # Another dispatch may be watched at the same time by the same checker, from another thread.
+    with shadows_of(checker, memory).turn:
+        watched = Observation(
+            checker, memory, arguments, grid.executable, accesses, has_locks=workers > 1
+        )
+        grid.launch.observation = watched
+        try:
+            grid.run(workers)
+        finally:
+            report_findings(watched, grid.boxes, grid.launch.groups)
+            if accesses is not None:
+                accesses.take(watched, grid.executable)

@@ -52,7 +52,9 @@ class WorkerWatch:
         for name, row in zip(names, self._arena, strict=True):
             setattr(watch, f"arena_{name}", row.ctypes.data_as(pointer))
         watch.arena_granules, watch.arena_shift = granules, shift
-        watch.locks = shadows.locks.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32))
+        if self.observation.has_locks:
+            watch.locks = shadows.locks.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32))
+        watch.simdgroups = self.executable.shape.simdgroups
         watch.reports = ctypes.cast(self._reports, ctypes.POINTER(layout.Report))
         watch.reads = self._reads.ctypes.data_as(ctypes.POINTER(layout.UnwrittenRead))
         watch.read_slots = self._read_slots.ctypes.data_as(ctypes.POINTER(ctypes.c_uint16))
@@ -91,7 +93,10 @@ class WorkerWatch:
 
 
 class Observation:
-    """What the workers of one dispatch share."""
+    """What the workers of one dispatch share.
+
+    Without locks, one worker runs all threadgroups, and no other dispatch uses these shadows.
+    """
 
     def __init__(
         self,
@@ -100,13 +105,16 @@ class Observation:
         arguments: Sequence[int],
         executable: Executable,
         accesses: AccessLog | None = None,
+        *,
+        has_locks: bool = True,
     ) -> None:
         self.checker = checker
+        self.has_locks = has_locks
         self.memory = memory
         self.seed = checker.seed
         self.workers: list[WorkerWatch] = []
         self.watched: list[int] = []  # handles of buffers whose accesses are recorded
-        self.shadows = _shadows_of(checker, memory)
+        self.shadows = shadows_of(checker, memory)
         self.shadows.begin()
         self.uninitialised = checker.state(memory.identity, UninitialisedBuffers)
         needs = executable.watch_needs
@@ -168,7 +176,8 @@ def _handles(addresses: Sequence[int]) -> set[int]:
     return {address >> c.HANDLE_SHIFT for address in addresses}
 
 
-def _shadows_of(checker: Checker, memory: Memory) -> Shadows:
+def shadows_of(checker: Checker, memory: Memory) -> Shadows:
+    """The shadow memory that a checker has of a device's buffers."""
     shadows: Shadows = checker.state(memory.identity, _make_shadows)
     return shadows
 

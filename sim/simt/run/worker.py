@@ -136,7 +136,7 @@ class Worker:
             (c.CONSTANTS_SIZE, len(constants)),
             (c.PRIVATE_SIZE, executable.private_memory),
             (c.PRIVATE_ALL, self.at["private"]),
-            (c.GRID_THREADS, math.prod(self.run_.grid)),
+            (c.STREAMING_THREADS, self._streaming_threads()),
             (c.TAPE_WRITER, self.run_.tape_writer),
             (c.REACHED, self.at["reached"]),
         ):
@@ -152,6 +152,12 @@ class Worker:
         ):
             at = offset // 4
             narrow[at], narrow[at + 1], narrow[at + 2] = triple
+
+    def _streaming_threads(self) -> int:
+        observation = self.run_.observation
+        if observation is not None and observation.has_locks:
+            return 0
+        return math.prod(self.run_.grid)
 
     def _attach(
         self,

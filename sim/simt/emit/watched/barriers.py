@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ...ir.cfg import Cfg, Loop
 from ...ir.nodes import Block, Instruction
 from ...ir.operations.marks import ACCESS_KIND
+from ...ir.operations.synchronisation import SIMDGROUP_BARRIER, THREADGROUP_BARRIER
 from ..access import Access
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ class WatchedBarriers(Access):
         super().__init__(vectoriser)
         self.site = vectoriser.watch_sites.number
         instructions = vectoriser.function.instructions()
-        self.has_kinds = any(each.operation is ACCESS_KIND for each in instructions)
+        operations = {each.operation for each in instructions}
+        self.has_kinds = ACCESS_KIND in operations
+        self._has_barriers = bool(operations & {THREADGROUP_BARRIER, SIMDGROUP_BARRIER})
 
     def wait(self, barrier: Instruction, block: Block) -> None:
         """Report that the current lanes wait at a barrier."""
@@ -98,7 +101,9 @@ class WatchedBarriers(Access):
         return next((block for block in leading if self._parts_lanes(block)), leading[0])
 
     def leave(self, block: Block, mask: str) -> None:
-        """Report that lanes go from a block to the kernel's end."""
+        """Report that lanes go from a block to the kernel's end, if others may wait for them."""
+        if not self._has_barriers:
+            return
         self.text.call(
             "void",
             "assay_watch_leave",

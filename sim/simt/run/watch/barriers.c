@@ -44,7 +44,7 @@ void assay_watch_group(struct context *context) {
   w->arena_fenced = w->device_fenced = 0;
   settle_all(w);
   forget_reads(w);
-  for (u32 i = 0; i < LANES; i++) {
+  for (u32 i = 0; i < w->simdgroups; i++) {
     w->waiting[i].mask = 0;
     w->left[i].mask = 0;
     w->left[i].passed[0] = w->left[i].passed[1] = 0;

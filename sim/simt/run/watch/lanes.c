@@ -195,7 +195,7 @@ void assay_watch_lanes(struct context *context, u32 how, u32 mask, u32 size, u32
                     how & HOW_ATOMIC || changes_value(context, address, lane, from, to, size));
       else
         watch_read(w, context, &s, granule, how, lane, record, address + from);
-      if (l) unlock(l);
+      unlock(l);
     }
   }
 }

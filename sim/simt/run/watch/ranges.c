@@ -93,8 +93,10 @@ INLINE void fetch_ahead(const struct shadow *s, u64 at, u64 n) {
   for (u64 i = 0; i < n; i += LINE) __builtin_prefetch(s->read + next + i, 1);
 }
 
-// The same of the data: a store that misses the cache holds up the next lock.
-INLINE void fetch_data(const u8 *host, u64 bytes) {
+// The same of the data: a store that misses the cache holds up the next lock. Without locks it holds
+// up nothing, and may go past the caches.
+INLINE void fetch_data(const struct watch *w, const u8 *host, u64 bytes) {
+  if (!w->locks) return;
   const u8 *next = host + DATA_AHEAD * bytes;
   for (u64 i = 0; i < bytes; i += 64) __builtin_prefetch(next + i, 1);
 }
@@ -139,7 +141,7 @@ INLINE struct locks lock_range(struct watch *w, const struct shadow *s, u64 at, 
   u32 *first = lock_of(w, s->written + at), *last = lock_of(w, s->written + at + n - 1);
   struct locks taken = {first < last ? first : last, first == last ? 0 : first < last ? last : first};
   take(taken.one);
-  if (taken.other) take(taken.other);
+  take(taken.other);
   return taken;
 }
 
@@ -152,7 +154,7 @@ INLINE u64 buffer_range(struct watch *w, struct shadow *s, struct window v, u32 
   fetch_ahead(s, at, n);
   struct locks taken = lock_range(w, s, at, n);
   u64 bad = how & HOW_WRITE ? buffer_write(s, v, at, n, step) : buffer_read(s, v, at, n);
-  if (taken.other) unlock(taken.other);
+  unlock(taken.other);
   unlock(taken.one);
   return bad;
 }
@@ -215,12 +217,20 @@ static __attribute__((noinline)) u32 range_in_buffer(struct context *context, u3
   struct shadow s;
   u64 handle = address >> HANDLE_SHIFT, offset = address & OFFSET_MASK;
   if (!buffer_shadow(context->watch, handle, &s)) return 0;
-  if (how & HOW_WRITE) fetch_data(context->table[handle].host + offset, bytes);
-  u64 code = lane_bytes % 4 ? 0 : step_code(lane_bytes / 4);
-  if (code && is_stream(context->watch, &s, how, offset, bytes) &&
-      !write_run(context, &s, how, offset, first_lane, code))
-    return 0;
+  if (how & HOW_WRITE) fetch_data(context->watch, context->table[handle].host + offset, bytes);
   return range_in(context, &s, how, offset, bytes, first_lane, lane_bytes);
+}
+
+// Returns 0 if the access is a stream's and is noted. Apart from the rest, whose frame is large.
+INLINE int stream_in_buffer(struct context *context, u32 how, u64 address, u64 bytes,
+                            u32 first_lane, u32 lane_bytes) {
+  struct shadow s;
+  u64 handle = address >> HANDLE_SHIFT, offset = address & OFFSET_MASK;
+  u64 code = lane_bytes % 4 ? 0 : step_code(lane_bytes / 4);
+  if (!code || !buffer_shadow(context->watch, handle, &s)) return 1;
+  if (!is_stream(context->watch, &s, how, offset, bytes)) return 1;
+  fetch_data(context->watch, context->table[handle].host + offset, bytes);
+  return write_run(context, &s, how, offset, first_lane, code);
 }
 
 // An access by consecutive lanes, `lane_bytes` each (0: one lane's), to whole granules. Returns 1,
@@ -231,6 +241,7 @@ u32 assay_watch_range(struct context *context, u32 how, u64 address, u64 bytes, 
   if (handle == THREADGROUP_HANDLE)
     return range_in_arena(context, how, address & OFFSET_MASK, bytes, first_lane, lane_bytes);
   if (!has_shadow(context->watch, handle)) return 0;
+  if (!stream_in_buffer(context, how, address, bytes, first_lane, lane_bytes)) return 0;
   return range_in_buffer(context, how, address, bytes, first_lane, lane_bytes);
 }
 

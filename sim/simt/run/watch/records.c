@@ -127,12 +127,14 @@ static inline int find_shadow(struct watch *w, u64 address, struct shadow *s) {
   return handle == THREADGROUP_HANDLE ? arena_shadow(w, s) : buffer_shadow(w, handle, s);
 }
 
-// Neighbouring granules share a lock: threadgroups run on several threads.
+// Neighbouring granules share a lock: threadgroups run on several threads. Null if one runs them all.
 static inline u32 *lock_of(struct watch *w, u64 *shadow) {
+  if (!w->locks) return 0;
   return &w->locks[((u64)shadow >> 12) * 2654435761u >> 8 & (LOCKS - 1)];
 }
 
 static inline void take(u32 *l) {
+  if (!l) return;
   while (__atomic_exchange_n(l, 1, __ATOMIC_ACQUIRE))
     while (__atomic_load_n(l, __ATOMIC_RELAXED)) {
     }
@@ -144,7 +146,9 @@ static inline u32 *lock(struct watch *w, u64 *shadow) {
   return l;
 }
 
-static inline void unlock(u32 *l) { __atomic_store_n(l, 0, __ATOMIC_RELEASE); }
+static inline void unlock(u32 *l) {
+  if (l) __atomic_store_n(l, 0, __ATOMIC_RELEASE);
+}
 
 // -- what is ordered --------------------------------------------------------------------------
 

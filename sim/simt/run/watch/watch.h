@@ -118,7 +118,7 @@ struct context {
     i32 box[3];
     u32 position[3];
     u32 simdgroup;
-    i64 grid_threads;
+    i64 streaming_threads;
     struct watch *watch;
     u32 *order;
     i32 fill;
@@ -232,6 +232,7 @@ struct watch {
     u32 device_fenced;
     u32 flush_denormals;
     u32 lanes;
+    u32 simdgroups;
     struct unwritten_read *reads;
     u16 *read_slots;
     u64 read_count;
@@ -253,4 +254,4 @@ struct watch {
     u32 operation_count;
     struct operation operations[16];
 };
-_Static_assert(sizeof(struct watch) == 8712, "as Python has it");
+_Static_assert(sizeof(struct watch) == 8720, "as Python has it");

@@ -61,13 +61,14 @@ class Plain:
 class Watched:
     """The C code on a buffer's shadow, which nobody's reads of are watched."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, locks: bool = True) -> None:
         self.shadows = Shadows(HANDLE + 1)
         self.shadows.begin()
         self.shadows.watch(HANDLE, 4 * GRANULES, readers=False, lanes=False)
         self.watch = k.Watch()
         self.watch.buffers = ctypes.cast(self.shadows.table, ctypes.POINTER(k.Buffer))
-        self.watch.locks = self.shadows.locks.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32))
+        if locks:
+            self.watch.locks = self.shadows.locks.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32))
         self.watch.tag = self.shadows.tag
         self.context = Context()
         ctypes.cast(
@@ -103,10 +104,11 @@ class Watched:
         return [int(each) for each in records[0]]
 
 
+@pytest.mark.parametrize("locks", [True, False])
 @pytest.mark.parametrize("seed", range(40))
-def test_runs_say_what_a_record_for_each_granule_says(seed: int) -> None:
+def test_runs_say_what_a_record_for_each_granule_says(seed: int, locks: bool) -> None:
     chance = np.random.default_rng(seed)
-    plain, watched = Plain(), Watched()
+    plain, watched = Plain(), Watched(locks=locks)
     groups, barriers = int(chance.integers(1, 3)), 0
     for number in range(150):
         if chance.random() < 0.1:
