@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..ir.llvm_types import bits
+from ..ir.llvm_types import THREADGROUP_SPACE, bits
 
 _SPACE = r"addrspace\([1-6]\)"
 _NAME = r'%(?:[-$._A-Za-z0-9]+|"[^"]*")'
@@ -28,16 +28,19 @@ _CONSTANT_LOAD = re.compile(
     r"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, ptr addrspace\(6\) )", re.MULTILINE
 )
 _ANY_NAME = re.compile(_NAME)
+_FIXED = rf"addrspacecast \(ptr {_SPACE} [^\n]*? to ptr\)"  # a place in an array of the threadgroup
+_TARGET = rf"(?:{_NAME}|{_FIXED}|@[-$.\w]+)"
 _COPY = re.compile(
     r"^  (?:tail )?call void @llvm\.memcpy\.p\d+\.p\d+\.i64\("
-    rf"(?P<into>ptr[^,]*?) (?P<target>{_NAME}), "
-    rf"(?P<from>ptr[^,]*?) (?P<name>{_NAME}), i64 (?P<size>\d+), [^\n]*?(?P<place>, !dbg ![0-9]+)?$"
+    rf"(?P<into>ptr[^,]*?) (?P<target>{_TARGET}), "
+    rf"(?P<from>ptr[^,]*?) (?P<name>{_TARGET}), i64 (?P<size>\d+), "
+    r"i1 \w+\)[^!\n]*?(?P<place>, !dbg ![0-9]+)?(?:, !tbaa[^\n]*)?$"
 )
 _ALIGNED = re.compile(r" (?:align \d+|dereferenceable\w*\(\d+\)|nonnull|noundef|readonly)")
 _TOUCH = "__assay_touch"
 _TOUCHED = re.compile(
-    rf"^  call void @{_TOUCH}\.(?P<size>\d+)\.\d+\((?P<pointer>ptr[^%]*{_NAME})\)"
-    r"(?P<place>, !dbg ![0-9]+)?$"
+    rf"^  call void @{_TOUCH}\.(?P<size>\d+)\.\d+\((?P<space>ptr(?: {_SPACE})?) [^\n]*?"
+    rf"(?P<pointer>{_TARGET}|getelementptr [^\n]*?)\)(?P<place>, !dbg ![0-9]+)?$"
 )
 _WIDE = re.compile(r"^  %\S+ = load volatile (?P<type>[^,]+), (?P<pointer>ptr[^,]*)")
 _STEP = re.compile(
@@ -71,8 +74,8 @@ def mark_copies(text: str) -> str:
                 continue
             from_ = _ALIGNED.sub("", copy["from"])
             into = _ALIGNED.sub("", copy["into"])
-            is_read = from_ != "ptr" or copy["name"] in shared
-            is_written = into != "ptr" or copy["target"] in shared
+            is_read = _is_shared(from_, copy["name"], shared)
+            is_written = _is_shared(into, copy["target"], shared)
             if is_read and is_written:
                 lines += _copied(copy, from_, into, f"%assay.copy.{number}.{at}")
                 continue
@@ -150,6 +153,13 @@ def _shared(body: list[str], cast: re.Pattern[str]) -> frozenset[str]:
             return frozenset(found)
 
 
+def _is_shared(space: str, pointer: str, shared: frozenset[str]) -> bool:
+    """Whether a copy's pointer leads to memory that threads share, none of them a table."""
+    if pointer.startswith("@"):
+        return space == f"ptr addrspace({THREADGROUP_SPACE})"
+    return space != "ptr" or pointer in shared or pointer.startswith("addrspacecast")
+
+
 def _kept(line: str, access: re.Pattern[str], shared: frozenset[str]) -> str:
     """A line whose access stays, if it is one to shared memory."""
     match = access.match(line)
@@ -172,8 +182,14 @@ def _loaded(body: list[str]) -> Iterator[str]:
         touched = _TOUCHED.match(line)
         if touched is None:
             yield line
-        elif not known.get(touched["pointer"], set()).issuperset(range(int(touched["size"]))):
+        elif not _is_known(touched, known):
             yield from _loads(touched, number)
+
+
+def _is_known(touched: re.Match[str], known: dict[str, set[int]]) -> bool:
+    """Whether other loads read all that is marked."""
+    loaded = known.get(f"{touched['space']} {touched['pointer']}", set())
+    return loaded.issuperset(range(int(touched["size"])))
 
 
 def _bytes_loaded(body: list[str]) -> dict[str, set[int]]:
@@ -191,7 +207,7 @@ def _bytes_loaded(body: list[str]) -> dict[str, set[int]]:
 
 def _loads(touched: re.Match[str], number: int) -> Iterator[str]:
     """Loads of as many bytes."""
-    space, _, pointer = touched["pointer"].rpartition(" ")
+    space, pointer = touched["space"], touched["pointer"]
     place, name = touched["place"] or "", f"%assay.touch.{number}"
     for at, kind in _words(int(touched["size"])):
         yield f"  {name}.at{at} = getelementptr i8, {space} {pointer}, i64 {at}{place}"

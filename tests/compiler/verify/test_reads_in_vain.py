@@ -75,6 +75,11 @@ RACES = {
     "float4 v = f[63 - t]; if (t > 70) y[i] = v.w;",
     "a struct of the threadgroup": "threadgroup Pair p[64]; p[t] = Pair{1, 2};"
     "Pair v = p[63 - t]; if (t > 70) y[i] = v.first;",
+    "a struct at a known place": "threadgroup Pair p[64]; p[t] = Pair{1, 2}; Pair v = p[3];"
+    "if (t > 70) y[i] = v.second;",
+    "a struct of its own": "threadgroup Pair one; one = one; y[i] = 1;",
+    "a struct at a known place, copied onto itself": "((threadgroup Pair*)s)[31] = "
+    "((threadgroup Pair*)s)[31];",
     "a vector that is overwritten": "threadgroup float4 f[64]; f[0] = float4(t); f[0] = float4(1);",
 }
 
