@@ -19,7 +19,7 @@ from typing import Any
 
 from assay.sim.native.disk_cache import digest
 
-from . import copy_kernels
+from . import copy_kernels, metal_launches
 from .chosen_kernels import chosen
 from .handed_kernels import handed
 from .judge import (
@@ -61,7 +61,7 @@ _MADE_BY = (
     "tests/compiler/verify",
 )
 _OPTIMISED = 4  # of so many kernels one is read with its loops unrolled
-_COPIES = "copies"
+_TEXTS = {"copies": copy_kernels.contradictions, "metal": metal_launches.contradictions}
 _SHARES = {
     "wide": 3,
     "drawn": 1,
@@ -71,14 +71,15 @@ _SHARES = {
     "strict": 1,
     "handed": 1,
     "chosen": 1,
-    _COPIES: 1,
+    "copies": 1,
+    "metal": 2,
 }  # blocks of each generator in a round
 
 
 def block(generator: str, start: int) -> dict[str, Any]:
     """What is found of kernels from a seed on."""
-    if generator == _COPIES:
-        return _block_of_copies(start)
+    if generator in _TEXTS:
+        return _block_of_texts(generator, start)
     found: list[str] = []
     scheduled = 0
     proved: Counter[str] = Counter()
@@ -104,9 +105,9 @@ def block(generator: str, start: int) -> dict[str, Any]:
     }
 
 
-def _block_of_copies(start: int) -> dict[str, Any]:
+def _block_of_texts(generator: str, start: int) -> dict[str, Any]:
     seeds = range(start, start + _BLOCK)
-    found = [line for seed in seeds for line in copy_kernels.contradictions(seed, QUICK)]
+    found = [line for seed in seeds for line in _TEXTS[generator](seed, QUICK)]
     return {
         "contradictions": found,
         "proved_of_sample": {},
