@@ -129,7 +129,7 @@ def prepared(
     """
     marks = LOOPS - {"reads", "init"} if needed else LOOPS
     function, is_whole = _read(program, marks, optimised=optimised)
-    follow_pointers(function, pointers)
+    follow_pointers(function, pointers, frozenset(_written(function)))
     of_threadgroup = {x for x in function.instructions() if x.operation is THREADGROUP_BARRIER}
     if by_simdgroup:
         for each in function.instructions():

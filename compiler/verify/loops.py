@@ -10,6 +10,7 @@ from assay.sim.simt.ir.llvm_types import bits, is_float
 from assay.sim.simt.ir.nodes import Constant, Instruction, Value
 from assay.sim.simt.ir.operations.control import PHI
 from assay.sim.simt.ir.operations.integers import ADD, SUB
+from assay.sim.simt.ir.operations.marks import UNINITIALISED
 from assay.sim.simt.ir.operations.memory import LOAD
 from assay.sim.simt.ir.operations.operation import OfOperands, OfThread, Types
 
@@ -113,6 +114,11 @@ def _induction(phi: Instruction, loop: Loop, is_fixed: Callable[[Value], bool]) 
     return None
 
 
+def is_computed(value: Instruction) -> bool:
+    """Whether equal operands give equal results; what has no value is not the same each time."""
+    return isinstance(value.operation.meaning, OfOperands) and value.operation is not UNINITIALISED
+
+
 def is_falling(rule: Induction) -> bool:
     """Whether a variable gets less by a number that is known."""
     steps = [
@@ -131,8 +137,7 @@ def invariant(
         return True
     if isinstance(value.operation.meaning, OfThread):
         return True
-    is_computed = isinstance(value.operation.meaning, OfOperands)
-    if depth == 0 or not (is_computed or (value.operation is LOAD and is_fixed(value))):
+    if depth == 0 or not (is_computed(value) or (value.operation is LOAD and is_fixed(value))):
         return False
     return all(invariant(each, loop, is_fixed, depth - 1) for each in value.operands)
 
@@ -182,7 +187,7 @@ def _closure(phi: Instruction, loop: Loop) -> list[Instruction] | None:
             if value.operation is PHI and value.block is loop.header:
                 if value not in found:
                     found.append(value)
-            elif isinstance(value.operation.meaning, OfOperands):
+            elif is_computed(value):
                 work += value.operands
             else:
                 return None

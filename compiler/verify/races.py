@@ -147,8 +147,8 @@ class _Search:
         visits = [each for each in visits if self._may_be(each)]
         for one, other in itertools.combinations_with_replacement(visits, 2):
             writes = one.access.operation.writes_memory or other.access.operation.writes_memory
-            atomic = one.access.operation.is_atomic and other.access.operation.is_atomic
-            meet = writes and not atomic and _same_memory(one.access, other.access)
+            meet = writes and same_memory(one.access, other.access)
+            meet = meet and not _are_atomic(one.access, other.access)
             if meet and self.study.meant(one.access, other.access):
                 yield one, other
 
@@ -205,7 +205,13 @@ def _reads_unwritten(kernel: Kernel, access: Instruction) -> bool:
     return buffers is not None and buffers.isdisjoint(kernel.written)
 
 
-def _same_memory(one: Instruction, other: Instruction) -> bool:
+def _are_atomic(one: Instruction, other: Instruction) -> bool:
+    """Whether both are atomic, and of as many bytes: others are no order for each other."""
+    both_are = one.operation.is_atomic and other.operation.is_atomic
+    return both_are and length(one) == length(other)
+
+
+def same_memory(one: Instruction, other: Instruction) -> bool:
     """Whether two accesses may meet at all."""
     roots = (one.root, other.root)
     if one.root == other.root:

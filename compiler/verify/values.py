@@ -7,13 +7,13 @@ What is known of a symbol is a fact, which goes with every formula that the symb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from assay.sim.simt.ir.cfg import Loop
 from assay.sim.simt.ir.llvm_types import bits, is_float
-from assay.sim.simt.ir.nodes import Block, BufferRoot, Constant, Instruction, Value
+from assay.sim.simt.ir.nodes import Block, BufferRoot, Constant, ConstantRoot, Instruction, Value
 from assay.sim.simt.ir.operations.control import PHI, SELECT
 from assay.sim.simt.ir.operations.integers import AND, ICMP, OR, XOR
 from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD
@@ -197,7 +197,10 @@ class Values:
         inside = constant(start_of(load.root) + value.index * size)
         at = add(self.read(load.operands[0], counts, "signed"), inside)
         name = load.root.name if load.root is not None else ""
-        where = load.root.parameter if isinstance(load.root, BufferRoot) else "constant"
+        # Tables of several scopes may have one name.
+        where = f"constant.{load.root.start}" if isinstance(load.root, ConstantRoot) else ""
+        if isinstance(load.root, BufferRoot):
+            where = str(load.root.parameter)
         found = self._of_memory(f"{name}#{where}", load.element, at)
         self.kernel.contents.state(self, load, found, at)
         return found
@@ -259,14 +262,19 @@ class Values:
         self.facts.state_all(symbol, bounds(term))
         return term
 
-    def _free(self, value: Value, counts: Counts) -> Any:
-        """A symbol of which nothing is known but who shares it."""
+    def _place_of(self, loop: Loop) -> int:
+        return self.kernel.cfg.index[loop.header]
+
+    def _free(self, value: Value, counts: Counts, loops: Sequence[Loop] | None = None) -> Any:
+        """A symbol of which nothing is known but who shares it: in all iterations of the loops
+        that are given, or else of those around the value, it is another one.
+        """
         import z3
 
         name = f"value.{self.facts.number_of(value)}"
-        arguments: list[Expression] = []
-        if isinstance(value, Instruction) and value.block is not None:
-            arguments = [counts[loop].term.value for loop in self.kernel.around(value.block)]
+        if loops is None and isinstance(value, Instruction) and value.block is not None:
+            loops = self.kernel.around(value.block)
+        arguments: list[Expression] = [counts[loop].term.value for loop in loops or ()]
         if not isinstance(value, Instruction) or value in self.kernel.threads.varying:
             if self._is_of_simdgroup(value):
                 name = f"{name}.simdgroup"
@@ -340,7 +348,8 @@ class Values:
         found = self._chosen(phi, counts)
         if found is not None:
             return found
-        symbol = self._free(phi, counts)
+        # What edges and values are depends on when loops before were left, too.
+        symbol = self._free(phi, counts, sorted(counts, key=self._place_of))
         terms = [self.term(value, counts) for value in phi.operands]
         # What was in earlier iterations is asked of the block's own path, not here: loops whose
         # end such a value decides would lead back through all iterations.

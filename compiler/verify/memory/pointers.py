@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from assay.sim.simt.ir.nodes import (
@@ -59,19 +59,22 @@ def start_of(root: Root | None) -> int:
     return root.first if isinstance(root, PointedRoot) else 0
 
 
-def follow_pointers(function: Function, pointers: Pointers | None) -> None:
+def follow_pointers(
+    function: Function, pointers: Pointers | None, written: Collection[Root]
+) -> None:
     """Give accesses through pointers from known places of constant arguments roots of their own.
 
     Args:
         function: the kernel.
         pointers: those that are known, all others then are not; None to assume that the memory of
             each overlaps no other.
+        written: memory that the kernel writes to, whose pointers may change.
     """
     for access in function.instructions():
         root = access.root
         if not access.operation.accesses_memory or not isinstance(root, AddressRoot):
             continue
-        found = _place(root, pointers)
+        found = _place(root, pointers, written)
         if found is not None:
             access.root = PointedRoot(_FIRST + found.memory, found.name, first=found.start)
 
@@ -147,7 +150,7 @@ def _has_base(value: Value) -> bool:
     return False
 
 
-def _place(root: AddressRoot, pointers: Pointers | None) -> Place | None:
+def _place(root: AddressRoot, pointers: Pointers | None, written: Collection[Root]) -> Place | None:
     """What a pointer leads to; None if it is not known from where it was loaded."""
     load = root.address
     if root.space not in _DEVICE_SPACES or not isinstance(load, Instruction):
@@ -156,7 +159,12 @@ def _place(root: AddressRoot, pointers: Pointers | None) -> Place | None:
     if load.operation is not LOAD or load.components != 1 or not isinstance(holder, BufferRoot):
         return None
     at = load.operands[0]
-    if not holder.is_constant or not isinstance(at, Constant) or at.number is None:
+    if (
+        not holder.is_constant
+        or holder in written
+        or not isinstance(at, Constant)
+        or at.number is None
+    ):
         return None
     key = (holder.parameter, at.number)
     if pointers is not None:

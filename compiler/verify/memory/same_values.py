@@ -15,11 +15,12 @@ from assay.sim.simt.ir.llvm_types import is_float
 from assay.sim.simt.ir.nodes import Constant, Instruction, Value
 from assay.sim.simt.ir.operations.control import PHI
 from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD, STORE
-from assay.sim.simt.ir.operations.operation import OfOperands, OfThread
+from assay.sim.simt.ir.operations.operation import OfThread
 
 from ..conditions import one_of
 from ..counts import Count, Counts
 from ..kernel import is_read_only
+from ..loops import is_computed
 from ..terms import Expression
 from ..values import Values
 
@@ -94,7 +95,7 @@ class _Patterns:
         return z3.Function(name, *[z3.IntSort()] * (len(numbers) + 1))(*numbers)
 
     def _is_computed(self, value: Instruction) -> bool:
-        return isinstance(value.operation.meaning, OfOperands) and bool(value.operands)
+        return is_computed(value) and bool(value.operands)
 
     def _is_fixed(self, value: Instruction) -> bool:
         """Whether it is read where nobody writes."""

@@ -7,15 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS
 from assay.sim.simt.run.program import Program
 from assay.sim.site import Site
 
 from ..answers import Answer
 from ..barriers import share_loops, uniform_barriers
 from ..initial import initialised
+from ..intervals import MEM_DEVICE, MEM_THREADGROUP, intervals
 from ..kernel import Kernel, Size, barrier_of, prepared
 from ..lanes import Strict
-from ..races import races_within, threadgroup_races
+from ..races import races_within, same_memory, threadgroup_races
 from ..ranges import Lemmas
 from ..study import Assumed, Study
 
@@ -49,6 +51,8 @@ def needs_of(
         lanes: whether nothing but barriers orders lanes of a simdgroup.
     """
     kernel = prepared(program, size, strict=lanes)
+    share_loops(kernel)
+    ordered = _atomics_that_meet(kernel)
     sites = [barrier.site for block in kernel.barriers if (barrier := barrier_of(block))]
 
     def is_proved_without(dropped: Sequence[int]) -> bool:
@@ -59,7 +63,9 @@ def needs_of(
 
         strict = Strict(by_simdgroup, assumed, is_meant=lanes)
         kernel = prepared(program, size, without=dropped, strict=lanes)
-        return _is_proved(kernel, assumed, strict, lanes)
+        return _is_proved(kernel, assumed, strict, lanes) and (
+            not dropped or _atomics_that_meet(kernel) <= ordered
+        )
 
     if not is_proved_without(()):
         return []
@@ -96,3 +102,26 @@ def _is_proved(
         lambda: initialised(study(many=True)),
     )
     return all(ask().verdict == "proved" for ask in questions)
+
+
+def _atomics_that_meet(kernel: Kernel) -> set[tuple[frozenset[Site], bool]]:
+    """Atomic accesses to one memory, one of which writes, that no barrier is between; and whether
+    they are of the same iterations. They do not race, but what they find depends on their order.
+    """
+    return {
+        (frozenset((one.site, other.site)), here == there)
+        for flag in (MEM_THREADGROUP, MEM_DEVICE)
+        for interval in intervals(kernel, flag)
+        for (one, here), (other, there) in itertools.combinations_with_replacement(
+            [
+                (access, state)
+                for block, state in interval.visits
+                for access in block.body
+                if access.operation.is_atomic
+                and isinstance(access.root, THREADGROUP_ROOTS) == (flag == MEM_THREADGROUP)
+            ],
+            2,
+        )
+        if (one.operation.writes_memory or other.operation.writes_memory)
+        and same_memory(one, other)
+    }

@@ -13,11 +13,11 @@ from assay.sim.simt.ir.llvm_types import bits, is_float
 from assay.sim.simt.ir.nodes import Block, Constant, Instruction, Value, is_private
 from assay.sim.simt.ir.operations.control import PHI, SELECT
 from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD
-from assay.sim.simt.ir.operations.operation import OfOperands
 
 from ..conditions import both, differ, negation, one_of
 from ..counts import Count, Counts
 from ..kernel import is_read_only
+from ..loops import is_computed
 from ..meanings import MEANINGS
 from ..memory.polynomials import Polynomial, Product, polynomial
 from ..terms import Expression
@@ -275,7 +275,7 @@ def _are_alike(mine: Value, other: Value) -> bool:
         isinstance(mine, Instruction)
         and isinstance(other, Instruction)
         and mine.operation is other.operation
-        and isinstance(mine.operation.meaning, OfOperands)
+        and is_computed(mine)
         and mine.predicate == other.predicate
         and mine.number == other.number
         and [each.type for each in mine.operands] == [each.type for each in other.operands]

@@ -90,3 +90,68 @@ def test_what_wraps_in_each_launch_is_not_taken_not_to(index: str) -> None:
 def test_that_threads_come_to_an_end_is_assumed_in_words() -> None:
     proof = _proof("y[i] = 1;")
     assert any("its threads come to an end" in each for each in proof.assumptions)
+
+
+LEFT_AT_ONCE = """\
+threadgroup uint u[64];
+u[t] = t;
+uint k = 0;
+while (k < n) { k += 3; threadgroup_barrier(mem_flags::mem_threadgroup); }
+uint v;
+device atomic_uint* count = (device atomic_uint*)c;
+if (c[3] == 0) { atomic_fetch_add_explicit(count, 1u, memory_order_relaxed); v = k; }
+else if (c[3] == 1) { atomic_fetch_add_explicit(count + 1, 1u, memory_order_relaxed); v = k * 5; }
+else { atomic_fetch_add_explicit(count + 2, 1u, memory_order_relaxed); v = k * 7; }
+threadgroup_barrier(mem_flags::mem_threadgroup);
+u[v == 0 ? 5 : t] = t;
+y[i] = u[t];
+"""
+
+
+def test_what_merges_behind_a_loop_depends_on_when_that_was_left() -> None:
+    assert _verdicts(_proof(LEFT_AT_ONCE))["threadgroup races"] == "refuted"
+
+
+def test_tables_of_one_name_are_not_one_table() -> None:
+    tables = (
+        "namespace A { constant uint t[4] = {0, 1, 5, 9}; }\n"
+        "namespace B { constant uint t[4] = {1, 0, 7, 2}; }\n"
+    )
+    body = "y[2 * i + A::t[n & 3]] = i; y[2 * i + 1 + B::t[n & 3]] = i;"
+    source = _HEAD.format(body=body, threads=64).replace("//!", tables + "//!", 1)
+    (proof,) = prove_source(source, "k.metal", ProofOptions(cache=False, offers=False), workers=1)
+    assert _verdicts(proof)["buffer races"] == "refuted"
+
+
+@pytest.mark.parametrize("own", ["float w; ", "float w; if (i > n) w = 3; ", "float w[2]; "])
+def test_numbers_without_a_value_differ_between_threads(own: str) -> None:
+    value = "w[1]" if "[" in own else "w"
+    body = f"{own}((device float*)y)[0] = {value} * float(n);"
+    assert _verdicts(_proof(body))["buffer races"] == "undecided"
+
+
+def test_a_pointer_that_the_kernel_may_replace_leads_anywhere() -> None:
+    source = """\
+#include <metal_stdlib>
+using namespace metal;
+struct Args { device float* p; device float* q; };
+//! [kernel.k]
+//! threadgroup = 64
+kernel void k(device const Args& args, uint i [[thread_position_in_grid]]) {
+    if (i == 0) ((device Args&)args).p = args.q;
+    threadgroup_barrier(mem_flags::mem_device);
+    args.p[i] = i;
+    args.q[i + 1] = 2;
+}
+"""
+    options = ProofOptions(cache=False, offers=False, assume=("groups.x == 1",))
+    (proof,) = prove_source(source, "k.metal", options, workers=1)
+    assert _verdicts(proof)["buffer races"] == "undecided"
+
+
+def test_atomics_of_other_widths_are_no_order_for_each_other() -> None:
+    body = (
+        "atomic_fetch_add_explicit((device atomic_uint*)y, 1u, memory_order_relaxed);"
+        "atomic_max_explicit((device atomic_ulong*)y, ulong(i), memory_order_relaxed);"
+    )
+    assert _verdicts(_proof(body))["buffer races"] == "undecided"

@@ -91,3 +91,22 @@ def test_the_pages_ring_needs_one_of_its_first_barriers() -> None:
         ("A_buf", 2, True),
         ("B_buf", 2, True),
     ]
+
+
+def test_a_barrier_between_atomics_is_not_called_redundant() -> None:
+    source = """\
+#include <metal_stdlib>
+using namespace metal;
+//! [kernel.k]
+//! threadgroup = 64
+kernel void k(device uint* y, uint t [[thread_index_in_threadgroup]],
+              uint g [[threadgroup_position_in_grid]]) {
+    threadgroup atomic_uint total;
+    if (t == 0) atomic_store_explicit(&total, 0u, memory_order_relaxed);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    atomic_fetch_add_explicit(&total, t, memory_order_relaxed);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    y[64 * g + t] = atomic_load_explicit(&total, memory_order_relaxed);
+}
+"""
+    assert [each.is_redundant for each in found(source, 64).needs] == [False, False]
