@@ -51,11 +51,20 @@ _CONSTANT = "ptr addrspace(6)"
 
 def parameter_types(text: str, symbol: str) -> list[str]:
     """LLVM types of a function's parameters, in a module's text. Raises AirFormatError."""
+    return [_type_of(part) for part in _parameters(text, symbol)]
+
+
+def parameter_name(text: str, symbol: str, number: int) -> str:
+    """What a function's text calls a parameter, which may have no name of its own."""
+    found = re.search(r"%\S+$", _parameters(text, symbol)[number])
+    return found[0] if found else f"%{number}"
+
+
+def _parameters(text: str, symbol: str) -> list[str]:
     found = re.search(rf"^define [^\n]*{re.escape(symbol)}\((?P<taken>.*)\) [^\n]*\{{$", text, re.M)
     if found is None:
         raise AirFormatError(f"there is no function {symbol}")
-    parts = re.split(r",(?![^<(]*[>)])", found["taken"]) if found["taken"].strip() else []
-    return [_type_of(part) for part in parts]
+    return re.split(r",(?![^<(]*[>)])", found["taken"]) if found["taken"].strip() else []
 
 
 def _type_of(part: str) -> str:

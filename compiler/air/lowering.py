@@ -11,7 +11,7 @@ import llvmlite.binding as llvm
 from assay.sim.native.llvm_host import LLVM_LOCK, start_llvm
 from assay.sim.native.llvm_modules import linked, module_of, run_on
 
-from . import entry, tensor_shims
+from . import entry
 from .bodies import body_of
 from .body import ATTRIBUTES
 from .clean import cleaned, has_places
@@ -21,6 +21,9 @@ from .listing import Listing, listed, with_own_places
 from .metadata import AirArgument, EntryPoint, Metadata
 from .names import AirFunction, declared_functions, without_declarations
 from .shims import compiled_shims, shim_of
+from .tensors import eights
+from .tensors import shims as of_tensors
+from .tensors.places import counts_on_eights
 from .textures.samplers import with_sampler_words
 from .variable_sizes import with_fixed_sizes
 from .visible import with_functions
@@ -93,7 +96,8 @@ def lower_kernel(
     names = {each.parameter: each.name for each in kernel.arguments}
     listing = Listing(changed, "") if has_places(text) else listed(changed, listing_name, names)
     whole, texts = _defined(
-        listing.module + entry.wrapper(kernel.symbol, kernel.arguments, kinds, numbers)
+        listing.module + entry.wrapper(kernel.symbol, kernel.arguments, kinds, numbers),
+        of_eights=counts_on_eights(changed, _lanes_of(changed, kernel)),
     )
     return Lowered(
         bitcode=_linked(whole, texts),
@@ -102,6 +106,15 @@ def lower_kernel(
         max_threads=kernel.max_threads,
         listing=listing.text,
     )
+
+
+def _lanes_of(text: str, kernel: EntryPoint) -> list[str]:
+    """The kernel's parameters with a thread's number in its simdgroup, as its text calls them."""
+    return [
+        entry.parameter_name(text, kernel.symbol, each.parameter)
+        for each in kernel.arguments
+        if each.kind == "thread_index_in_simdgroup"
+    ]
 
 
 def _without(text: str, kernels: Sequence[str]) -> str:
@@ -140,8 +153,11 @@ def _chosen(kernels: list[EntryPoint], name: str) -> EntryPoint:
     raise AirFormatError(f"its module has no kernel '{name}'")
 
 
-def _defined(text: str) -> tuple[str, list[str]]:
-    """The module with all of AIR's functions defined, or left to shims, whose C++ is given too."""
+def _defined(text: str, *, of_eights: bool) -> tuple[str, list[str]]:
+    """The module with all of AIR's functions defined, or left to shims, whose C++ is given too.
+
+    `of_eights` says that it counts on where GPUs before M5 keep elements of tensors.
+    """
     waiting = declared_functions(text)
     parts = [without_declarations(text), ATTRIBUTES]
     declared = dict.fromkeys(entry.declarations())
@@ -152,14 +168,14 @@ def _defined(text: str) -> tuple[str, list[str]]:
         if function.name in known:
             continue
         known.add(function.name)
-        body = None if tensor_shims.is_of_tensors(function) else body_of(function)
+        body = None if of_tensors.is_of_tensors(function) else body_of(function)
         if body is not None:
             parts.append(body.text)
             waiting += body.calls
             texts += body.shims
             declared |= dict.fromkeys(body.declares)
             continue
-        texts.append(_shim(function))
+        texts.append(_shim(function, of_eights=of_eights))
         declared[
             f"declare {function.result} @{function.name}({', '.join(function.parameters)})"
         ] = None
@@ -169,11 +185,19 @@ def _defined(text: str) -> tuple[str, list[str]]:
     return "\n".join([whole, *new]), texts
 
 
-def _shim(function: AirFunction) -> str:
-    find = tensor_shims.shim_of if tensor_shims.is_of_tensors(function) else shim_of
-    shim = find(function)
+def _shim(function: AirFunction, *, of_eights: bool) -> str:
+    is_early = of_eights and of_tensors.is_of_tensors(function)
+    if is_early:
+        shim = eights.shim_of(function)
+    else:
+        shim = (
+            of_tensors.shim_of(function)
+            if of_tensors.is_of_tensors(function)
+            else shim_of(function)
+        )
     if shim is None:
-        raise AirFormatError(f"it calls '{function.name}', which is not known here")
+        why = " for tensors in registers of GPUs before M5, which it is for" if is_early else ""
+        raise AirFormatError(f"it calls '{function.name}', which is not known here{why}")
     return shim
 
 

@@ -73,7 +73,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
             "compiler.air.metadata",
             "compiler.air.names",
         ),
-        ("compiler.air.textures",),
+        ("compiler.air.tensors", "compiler.air.textures"),
         ("compiler.air",),
         ("compiler.metallib",),
         (

@@ -1,6 +1,6 @@
 """Attention of many queries, `prefill_attention_mpp`: two heads that share keys and values.
 
-Those called `a9` are for GPUs before M5, in whose registers tensors lie otherwise than here.
+Those called `a9` are for GPUs before M5, in whose registers tensors lie otherwise.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from assay.launches.inputs import Exact, Setup
 from .run import TYPES, Array, TensorRun, ceil_div, drawn
 
 _NAME = re.compile(
-    r"prefill_attention_mpp_a10_(?P<of>b?float16)_bq(?P<bq>\d+)_bk(?P<bk>\d+)_bd(?P<bd>\d+)"
+    r"prefill_attention_mpp_a(?:9|10)_(?P<of>b?float16)_bq(?P<bq>\d+)_bk(?P<bk>\d+)_bd(?P<bd>\d+)"
     r"_wm(?P<wm>\d+)_wn(?P<wn>\d+)_hm(?P<masked>[01])_dc(?P<causal>[01])_mask(?P<mask>\w+)"
 )
 _OF = {"float16": "half", "bfloat16": "bfloat"}

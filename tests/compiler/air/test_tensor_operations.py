@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from assay.compiler.air import AirLibrary
-from assay.sim.simt import Memory, dispatch
+from assay.compiler.msl.errors import CompileError
+from assay.sim.simt import Memory, Program, UnsupportedKernel, dispatch
 from tests.support.metallib import Buffer, kernel, library
 
 PREFIX = "__tensorops_impl_matmul2d_op_"
@@ -27,9 +28,13 @@ PLACE = """  %lane = call i32 @air.get_thread_index_in_simdgroup.i32()
   %column = shl i32 %q, 2
   %d = alloca { i32, i32, i32, i8, i8, i8, i32 }, align 4
 """
+# The same in matrices of 8 x 8: what kernels for GPUs before M5 rely on (PyTorch, attention).
+EARLY_PLACE = PLACE.replace("shl i32 %q, 2", "shl i32 %q, 1")
 
 
-def product(sizes: tuple[int, int, int], left: bool, right: bool, accumulate: bool) -> str:
+def product(
+    sizes: tuple[int, int, int], left: bool, right: bool, accumulate: bool, *, early: bool = False
+) -> str:
     """A kernel of one simdgroup that stores a * b, or c + a * b, in c."""
     m, n, k = sizes
     shapes = {0: (k, m) if left else (m, k), 1: (n, k) if right else (k, n), 2: (m, n)}
@@ -39,7 +44,7 @@ def product(sizes: tuple[int, int, int], left: bool, right: bool, accumulate: bo
     types = ", ".join([f"i32 {F32}"] * 3)
 
     def lines() -> Iterator[str]:
-        yield PLACE
+        yield EARLY_PLACE if early else PLACE
         for at, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
             pointed = f"getelementptr {{ i32, i32, i32, i8, i8, i8, i32 }}, ptr %d, i32 0, i32 {at}"
             yield f"  %d{at} = {pointed}\n  store {kind} {part}, ptr %d{at}\n"
@@ -60,18 +65,24 @@ def product(sizes: tuple[int, int, int], left: bool, right: bool, accumulate: bo
         return f"call ptr {name}(i32 {which}, {of}, ptr %t{which}, i16 {at}, {types})"
 
     def moved(which: int, shape: tuple[int, int], *, is_store: bool) -> Iterator[str]:
-        across = shape[1] // 16
+        is_turned = early and which == 1 and right  # in memory; here it is as the product takes it
         for at in range(shape[0] * shape[1] // 32):
-            down, along = divmod(at // 8, across)
+            row, column = place(at, shape[0] if is_turned else shape[1])
             v = f"%{'s' if is_store else 'l'}{which}.{at}"
-            yield f"  {v}r = add i32 %row, {16 * down + 8 * (at % 8 // 4)}\n"
-            yield f"  {v}c = add i32 %column, {16 * along + at % 4}\n"
-            yield f"  {v}d = mul i32 {v}r, {shape[1]}\n  {v}i = add i32 {v}d, {v}c\n"
+            yield f"  {v}r = add i32 %row, {row}\n  {v}c = add i32 %column, {column}\n"
+            lines, rest = (f"{v}c", f"{v}r") if is_turned else (f"{v}r", f"{v}c")
+            yield f"  {v}d = mul i32 {lines}, {shape[1]}\n  {v}i = add i32 {v}d, {rest}\n"
             yield f"  {v}p = getelementptr float, ptr addrspace(1) %b{which}, i32 {v}i\n"
             yield f"  {v}e = {element(which, at)}\n"
             places = (f"ptr {v}e", f"ptr addrspace(1) {v}p")
             source, target = places if is_store else places[::-1]
             yield f"  {v}v = load float, {source}\n  store float {v}v, {target}\n"
+
+    def place(at: int, width: int) -> tuple[int, int]:
+        if early:
+            return at // 2 // (width // 8) * 8, at // 2 % (width // 8) * 8 + at % 2
+        down, along = divmod(at // 8, width // 16)
+        return 16 * down + 8 * (at % 8 // 4), 16 * along + at % 4
 
     described = f"i32, {', '.join(kinds)}"
     declared = (
@@ -98,18 +109,56 @@ def product(sizes: tuple[int, int, int], left: bool, right: bool, accumulate: bo
 def test_a_simdgroup_multiplies_what_it_has_in_registers(
     sizes: tuple[int, int, int], left: bool, right: bool, accumulate: bool
 ) -> None:
+    run_product(sizes, left, right, accumulate, product(sizes, left, right, accumulate))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "right", "accumulate"),
+    [
+        ((16, 32, 16), False, True),
+        ((16, 32, 16), True, True),
+        ((16, 32, 16), True, False),
+        ((32, 16, 32), False, True),
+        ((32, 32, 32), True, False),
+    ],
+)
+def test_elements_lie_in_registers_where_kernels_for_gpus_before_m5_look_for_them(
+    sizes: tuple[int, int, int], right: bool, accumulate: bool
+) -> None:
+    text = product(sizes, False, right, accumulate, early=True)
+    run_product(sizes, False, right, accumulate, text)
+
+
+def test_places_that_no_known_kernel_has_are_refused() -> None:
+    text = product(
+        (16, 32, 16), True, False, False, early=True
+    )  # a left operand that is transposed
+    with pytest.raises(UnsupportedKernel, match="unknown_places_of_tensor"):
+        program_of(text).specialise((32, 1, 1))
+    text = product((16, 32, 16), False, False, False, early=True)
+    text = text.replace("run_cooperative_f32_f32_f32", "run_cooperative_dv_f32_f32_f32")
+    with pytest.raises(CompileError, match=r"_dv_f32_f32_f32.* GPUs before M5"):
+        program_of(text)
+
+
+def run_product(
+    sizes: tuple[int, int, int], left: bool, right: bool, accumulate: bool, text: str
+) -> None:
     m, n, k = sizes
     random = np.random.default_rng(1)
     a, b, c = (
         random.integers(-9, 9, shape).astype(np.float32) for shape in ((m, k), (k, n), (m, n))
     )
     given = [np.ascontiguousarray(x) for x in (a.T if left else a, b.T if right else b, c.copy())]
-    text = product(sizes, left, right, accumulate)
-    program = AirLibrary(library({"k": text}), "k.metallib").function("k").program()
+    program = program_of(text)
     memory = Memory()
     addresses = [memory.register(x.reshape(-1).view(np.uint8), name="x") for x in given]
     dispatch(program.specialise((32, 1, 1)), memory, addresses, threads=(32, 1, 1))
     np.testing.assert_array_equal(given[2], a @ b + (c if accumulate else 0))
+
+
+def program_of(text: str) -> Program:
+    return AirLibrary(library({"k": text}), "k.metallib").function("k").program()
 
 
 def in_memory(

@@ -32,6 +32,7 @@
 #endif
 #ifdef __ASSAY_TENSORS
 #include "tensor_convolution2d.h"
+#include "tensor_eights.h"
 #include "tensor_matmul2d.h"
 #endif
 

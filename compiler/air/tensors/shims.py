@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from .names import AirFunction
+from ..names import AirFunction
 
-_PREFIX = "__tensorops_impl_"
+PREFIX = "__tensorops_impl_"
 _NAMESPACES = "using namespace metal;\nusing namespace metal::__tensor;\n"
 _DESCRIPTOR = "int which, int m, int n, int k, uchar tl, uchar tr, uchar relaxed, int mode"
 _GIVEN = "descriptor{m, n, k, tl != 0, tr != 0, relaxed != 0, mode}"
@@ -44,10 +44,10 @@ _COOPERATIVE = {
     "is_valid_element": (
         "bool",
         f"const void* data, ushort at, {_TYPES}, int threads",
-        f"return is_valid(which, {_GIVEN}, at, threads);",
+        f"return <places>is_valid(which, {_GIVEN}, at, threads);",
     ),
 }
-_OF_CONVOLUTION = "conv2d_cooperative_destination_"
+OF_CONVOLUTION = "conv2d_cooperative_destination_"
 # The same of convolutions, whose functions take all that they need of their descriptor.
 _CONVOLUTIONS = {
     "data_size": (
@@ -74,17 +74,17 @@ _CONVOLUTIONS = {
         "coordinate_of(c, at, to, threads);",
     ),
 }
-_CONVOLVE = re.compile(r"convolution2d_op_run_cooperative_dv_(\w+?)_dv_(\w+?)_f32")
+CONVOLVE = re.compile(r"convolution2d_op_run_cooperative_dv_(\w+?)_dv_(\w+?)_f32")
 _MOVE = re.compile(r"(load|store)_(dv|tg)_(\w+)")
 _MOVED = {
     "load": ("{0}* data, const void* from, int kind, int rank", "load_tensor", "from"),
     "store": ("const {0}* data, const void* to, int kind", "store_tensor", "to"),
 }
-_RUN = re.compile(
+RUN = re.compile(
     r"matmul2d_op_run_(?:cooperative_)?(?P<left>(?:dv_|tg_)?[^_]+)_(?P<right>(?:dv_|tg_)?[^_]+)"
     r"_(?P<sums>(?:dv_|tg_)?[^_]+)"
 )
-_ELEMENTS = {
+ELEMENTS = {
     "f16": "half",
     "f32": "float",
     "b16": "bfloat",
@@ -153,39 +153,43 @@ _VIEWS = {
 
 def is_of_tensors(function: AirFunction) -> bool:
     """Whether a function is one of tensors, known or not."""
-    return function.name.startswith(_PREFIX) or "_tensor" in function.name
+    return function.name.startswith(PREFIX) or "_tensor" in function.name
 
 
-def shim_of(function: AirFunction) -> str | None:
-    """C++ of an operation on tensors; None for one that is not known."""
+def shim_of(function: AirFunction, places: str = "") -> str | None:
+    """C++ of an operation on tensors; None for one that is not known.
+
+    `places` is the scope of functions that tell where elements in registers are.
+    """
     known = _VIEWS.get(function.name) or _GLOBAL.get(function.name)
     if known is not None:
-        return _function(function.name, *known)
+        return function_of(function.name, *known)
     access = _ACCESS.fullmatch(function.name)
     if access:
         return _accessing(function.name, access)
-    name = function.name.removeprefix(_PREFIX)
+    name = function.name.removeprefix(PREFIX)
     if name.startswith(_OF_TENSOR):
         end = name.removeprefix(_OF_TENSOR)
         moved = _COOPERATIVE.get(end) or _moving(end)
         if moved is None:
             return None
         result, taken, body = moved
-        return _function(function.name, result, f"{_DESCRIPTOR}, {taken}", body)
-    if name.startswith(_OF_CONVOLUTION):
-        of = _CONVOLUTIONS.get(name.removeprefix(_OF_CONVOLUTION))
-        return _function(function.name, *of) if of else None
-    convolve = _CONVOLVE.fullmatch(name)
+        body = body.replace("<places>", places)
+        return function_of(function.name, result, f"{_DESCRIPTOR}, {taken}", body)
+    if name.startswith(OF_CONVOLUTION):
+        of = _CONVOLUTIONS.get(name.removeprefix(OF_CONVOLUTION))
+        return function_of(function.name, *of) if of else None
+    convolve = CONVOLVE.fullmatch(name)
     if convolve:
         return _convolving(function.name, convolve)
-    run = _RUN.fullmatch(name)
+    run = RUN.fullmatch(name)
     return _running(function.name, run) if run else None
 
 
 def _moving(name: str) -> tuple[str, str, str] | None:
     """Elements that are loaded from a tensor in memory, or stored to one."""
     found = _MOVE.fullmatch(name)
-    element = _ELEMENTS.get(found[3]) if found else None
+    element = ELEMENTS.get(found[3]) if found else None
     if found is None or element is None:
         return None
     taken, called, other = _MOVED[found[1]]
@@ -193,7 +197,7 @@ def _moving(name: str) -> tuple[str, str, str] | None:
         "void",
         f"{taken.format(element)}, {_TYPES}, int threads",
         f"auto memory = {_seen(found[2], element, other, 'kind')}; "
-        f"{called}(which, {_GIVEN}, data, &memory, threads);",
+        f"<places>{called}(which, {_GIVEN}, data, &memory, threads);",
     )
 
 
@@ -207,20 +211,20 @@ def _seen(space: str, element: str, given: str, how: str, rank: int = 2) -> str:
 
 def _accessing(name: str, found: re.Match[str]) -> str | None:
     """One element of a tensor without dimensions."""
-    element = _ELEMENTS.get(found["kind"])
+    element = ELEMENTS.get(found["kind"])
     if element is None:
         return None
     taken = f"{_BOUND}, short rank, const void* at, const void* more"
     place = f"*(__ASSAY_DEVICE {element}*)((const __ASSAY_DEVICE bound*)of)->base"
     if found["how"] == "load":
-        return _REFUSED + _function(name, element, taken, f"{_UNKNOWN}return {place};")
+        return _REFUSED + function_of(name, element, taken, f"{_UNKNOWN}return {place};")
     stored = f"{_UNKNOWN}{place} = value;"
-    return _REFUSED + _function(name, "void", f"{taken}, {element} value", stored)
+    return _REFUSED + function_of(name, "void", f"{taken}, {element} value", stored)
 
 
 def _convolving(name: str, found: re.Match[str]) -> str | None:
     """A convolution whose sums are in registers."""
-    kinds = [_ELEMENTS.get(kind) for kind in found.groups()]
+    kinds = [ELEMENTS.get(kind) for kind in found.groups()]
     if None in kinds:
         return None
     taken = (
@@ -233,19 +237,19 @@ def _convolving(name: str, found: re.Match[str]) -> str | None:
     )
     called = f"convolve<{kinds[0]}, {kinds[1]}>(c, &s_view, &w_view, sums, threads, offset);"
     body = f"{source}{weights}{called}"
-    return _function(name, "void", taken, body)
+    return function_of(name, "void", taken, body)
 
 
 def _running(name: str, found: re.Match[str]) -> str | None:
     """A product whose sums are in registers, or go to memory."""
     to, _, sum_kind = found["sums"].rpartition("_")
-    sums = _ELEMENTS.get(sum_kind)
+    sums = ELEMENTS.get(sum_kind)
     if sums is None or (not to and sums not in ("float", "int")):
         return None
     taken, operands, in_memory = ["const descriptor* d"], [], False
     for which in ("left", "right"):
         space, _, kind = found[which].rpartition("_")
-        element = _ELEMENTS.get(kind)
+        element = ELEMENTS.get(kind)
         if element is None:
             return None
         given = f"{which}_given"
@@ -268,10 +272,11 @@ def _running(name: str, found: re.Match[str]) -> str | None:
         body = f"multiply_views(d, {both}, sums, threads);"
         if not in_memory:
             body = "multiply(d, left_given, right_given, sums);"
-    return _function(name, "void", ", ".join(taken), body)
+    return function_of(name, "void", ", ".join(taken), body)
 
 
-def _function(name: str, result: str, taken: str, body: str) -> str:
+def function_of(name: str, result: str, taken: str, body: str) -> str:
+    """C++ of a function that a module calls by its name."""
     head = f"[[clang::sycl_external]] {result} __assay_shim({taken})"
     return (
         f'{_NAMESPACES}extern "C" {head} __asm__("{name}");\n'

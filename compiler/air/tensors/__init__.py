@@ -1,0 +1,1 @@
+"""Metal 4's operations on tensors, as compiled kernels call them."""
