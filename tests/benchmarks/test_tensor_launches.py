@@ -9,7 +9,7 @@ import pytest
 
 from assay.launches.inputs import Exact
 from benchmarks.apple.page import PAGE, with_tensors
-from benchmarks.apple.tensor_launches import convolutions, run_of
+from benchmarks.apple.tensor_launches import convolutions, rows, run_of, triangular
 from benchmarks.apple.tensors import KINDS, STORED, Found, counts, drawn, kind_of
 
 NAMES = (
@@ -35,7 +35,10 @@ def array(kernel: str, name: str) -> np.ndarray:
     return given.array
 
 
-@pytest.mark.parametrize(("at", "name", "size"), [(0, "gP", 100), (2, "params", 72), (6, "p", 72)])
+@pytest.mark.parametrize(
+    ("at", "name", "size"),
+    [(0, "gP", 100), (1, "p", 72), (2, "params", 72), (6, "p", 72), (8, "p", 20)],
+)
 def test_structs_are_as_long_as_the_library_says(at: int, name: str, size: int) -> None:
     assert array(NAMES[at], name).nbytes == size
 
@@ -72,6 +75,50 @@ def test_a_convolution_is_what_pytorch_computes(groups: int) -> None:
     np.testing.assert_allclose(convolutions.convolved(volume, act, weights), expected.numpy())
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        rows.Row(groups=2, results=4, dilation=2, padding=5),
+        rows.Row(groups=1, results=3, stride=2),
+        rows.Row(groups=2, results=3, stride=2, dilation=2),
+    ],
+)
+def test_a_convolution_of_rows_is_what_pytorch_computes(row: rows.Row) -> None:
+    torch = pytest.importorskip("torch")
+    draw = np.random.default_rng(1)
+    act = draw.standard_normal((2, row.groups * 5, row.given))
+    weights = draw.standard_normal((row.taps, row.groups * row.results, 5))
+    expected = torch.nn.functional.conv1d(
+        torch.from_numpy(act),
+        torch.from_numpy(weights.transpose(1, 2, 0).copy()),
+        stride=row.stride,
+        padding=row.padding,
+        dilation=row.dilation,
+        groups=row.groups,
+    )
+    assert expected.shape[-1] == row.left
+    np.testing.assert_allclose(rows.convolved(row, act, weights), expected.numpy())
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("has_ones", [False, True])
+def test_a_triangle_is_what_pytorch_solves(upper: bool, transposed: bool, has_ones: bool) -> None:
+    torch = pytest.importorskip("torch")
+    draw = np.random.default_rng(1)
+    matrices, given = (
+        draw.standard_normal((2, 4, 4)) + 3 * np.eye(4),
+        draw.standard_normal((2, 4, 3)),
+    )
+    system = triangular.System(upper=upper, transposed=transposed, has_ones=has_ones)
+    as_solved = torch.from_numpy(matrices).mT if transposed else torch.from_numpy(matrices)
+    expected = torch.linalg.solve_triangular(
+        as_solved, torch.from_numpy(given), upper=upper != transposed, unitriangular=has_ones
+    )
+    found = np.linalg.solve(triangular.triangle(system, matrices), given)
+    np.testing.assert_allclose(found, expected.numpy())
+
+
 @pytest.mark.parametrize("mode", ["rows", "cols", "k"])
 @pytest.mark.parametrize("layout", ["nn", "tt"])
 def test_groups_are_products_of_what_lies_at_the_strides(mode: str, layout: str) -> None:
@@ -98,7 +145,7 @@ def test_groups_are_products_of_what_lies_at_the_strides(mode: str, layout: str)
 def test_kinds_are_told_by_names_and_drawn_with_a_seed() -> None:
     kinds = [kind_of(name) for name in NAMES]
     assert len(set(kinds)) == len(KINDS) + 1  # and one that is none
-    assert drawn(NAMES, 5) == [NAMES[at] for at in (0, 2, 4, 5, 6, 7, 9, 10)]
+    assert drawn(NAMES, 5) == [NAMES[at] for at in (0, 1, 2, 4, 5, 6, 7, 8, 9, 10)]
 
 
 def test_what_was_not_run_is_not_near_and_integers_must_be_equal() -> None:

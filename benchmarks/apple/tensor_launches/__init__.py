@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import attention, convolutions, decompositions, grouped, matrices
+from . import attention, convolutions, decompositions, grouped, matrices, rows, triangular
 from .run import TensorRun
 
 __all__ = ["TensorRun", "run_of"]
@@ -10,7 +10,7 @@ __all__ = ["TensorRun", "run_of"]
 
 def run_of(kernel: str) -> TensorRun | None:
     """How a kernel is launched, and what it computes; None for one that is not known."""
-    for of in (grouped, convolutions, attention, matrices, decompositions):
+    for of in (grouped, convolutions, rows, attention, matrices, decompositions, triangular):
         found = of.run_of(kernel)
         if found is not None:
             return found
