@@ -107,13 +107,14 @@ class Report(ctypes.Structure):
 class Buffer(ctypes.Structure):
     """Shadow of one buffer: records of the last write and read of every four bytes.
 
-    `runs` has one for each `RUN` of those written, see runs.c.
+    `runs` and `read_runs` have one for each `RUN` of them, see runs.c.
     """
 
     _fields_ = [
         ("written", ctypes.POINTER(_u64)),
         ("runs", ctypes.POINTER(_u64)),
         ("read", ctypes.POINTER(_u64)),
+        ("read_runs", ctypes.POINTER(_u64)),
         ("granules", _u64),
         ("has_readers", _u64),
         ("lane_written", ctypes.POINTER(_u64)),

@@ -36,7 +36,7 @@ class Shadows:
         self.tag = 0
         self.turn = threading.Lock()  # whose dispatch the records are made by
         self._records: dict[int, tuple[int, tuple[Records, ...]]] = {}
-        self._runs: dict[int, Records] = {}
+        self._runs: dict[int, tuple[Records, Records]] = {}  # of writes, of reads
         self._marked: set[int] = set()  # buffers with records since the tags began anew
 
     def begin(self) -> None:
@@ -48,7 +48,8 @@ class Shadows:
         for handle in self._marked & set(self._records):
             for array in self._records[handle][1]:
                 _clear(array)
-            self._runs[handle][:] = 0
+            for runs in self._runs[handle]:
+                runs[:] = 0
         self._marked.clear()
 
     def keep(self, live: Iterable[int]) -> None:
@@ -68,14 +69,18 @@ class Shadows:
             granules = -(-size // GRANULE)
             made = tuple(_zeroed(granules) for _ in range(count))
             self._records[handle] = (size, made)
-            self._runs[handle] = _zeroed(-(-granules // layout.RUN))
+            runs = -(-granules // layout.RUN)
+            self._runs[handle] = (_zeroed(runs), _zeroed(runs))
         self._marked.add(handle)
         _, arrays = self._records[handle]
         entry = self.table[handle]
         names = ("written", "read", "lane_written", "lane_read")
-        for name, array in zip(names, arrays, strict=False):
+        shown = [
+            *zip(names, arrays, strict=False),
+            *zip(("runs", "read_runs"), self._runs[handle], strict=True),
+        ]
+        for name, array in shown:
             setattr(entry, name, array.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64)))
-        entry.runs = self._runs[handle].ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
         entry.granules = arrays[0].size
         if readers:
             entry.has_readers = self.tag
@@ -91,12 +96,14 @@ class Shadows:
         known = self._records.get(handle)
         if known is None:
             return None
-        _expand(known[1][0], self._runs[handle])
+        runs, read_runs = self._runs[handle]
+        _expand(known[1][0], runs)
+        _expand_reads(known[1][1], read_runs)
         return (known[1][0], known[1][1])
 
 
 def _expand(written: Records, runs: Records) -> None:
-    """Let the record of each granule hold for itself, as `expand` in runs.c does for one run."""
+    """Let the record of each granule hold for itself, as runs.c does for one run."""
     found = np.flatnonzero(runs > layout.EXPANDED)
     chosen = runs[found]
     full = np.uint64(layout.FULL_GRANULE << layout.MASK_SHIFT)
@@ -104,10 +111,19 @@ def _expand(written: Records, runs: Records) -> None:
     for shift in np.unique(steps):
         these = steps == shift
         lanes = np.arange(layout.RUN, dtype=np.uint64) >> shift << np.uint64(layout.LANE_SHIFT)
-        # A last run of fewer granules is never one record.
-        whole = written[: written.size // layout.RUN * layout.RUN].reshape(-1, layout.RUN)
-        whole[found[these]] = (chosen[these] | full)[:, None] + lanes
+        _whole(written)[found[these]] = (chosen[these] | full)[:, None] + lanes
     runs[runs != 0] = layout.EXPANDED
+
+
+def _expand_reads(read: Records, runs: Records) -> None:
+    found = np.flatnonzero(runs > layout.EXPANDED)
+    _whole(read)[found] = runs[found][:, None]
+    runs[found] = layout.EXPANDED
+
+
+def _whole(records: Records) -> Records:
+    """Records by runs. A last run of fewer granules is never one record."""
+    return records[: records.size // layout.RUN * layout.RUN].reshape(-1, layout.RUN)
 
 
 def _clear(records: Records) -> None:

@@ -90,7 +90,9 @@ INLINE void fetch_ahead(const struct shadow *s, u64 at, u64 n) {
   if (s->runs[at / RUN] == EXPANDED)
     for (u64 i = 0; i < n; i += LINE) __builtin_prefetch(s->written + next + i, 1);
   if (!s->has_readers) return;
-  for (u64 i = 0; i < n; i += LINE) __builtin_prefetch(s->read + next + i, 1);
+  __builtin_prefetch(s->read_runs + next / RUN, 1);
+  if (s->read_runs[at / RUN] == EXPANDED)
+    for (u64 i = 0; i < n; i += LINE) __builtin_prefetch(s->read + next + i, 1);
 }
 
 // The same of the data: a store that misses the cache holds up the next lock. Without locks it holds
@@ -101,12 +103,12 @@ INLINE void fetch_data(const struct watch *w, const u8 *host, u64 bytes) {
   for (u64 i = 0; i < bytes; i += 64) __builtin_prefetch(next + i, 1);
 }
 
-// -- buffers, whose records of writes may be those of runs ----------------------------------------
+// -- buffers, whose records may be those of runs --------------------------------------------------
 
 // Calls `of_run` or `of_records` for each run that is touched: the latter from granule `lo` on.
-#define EACH_RUN(of_run, of_records)                                       \
+#define EACH_RUN(runs, of_run, of_records)                                 \
   for (u64 lo = at, hi; lo < at + n; lo = hi) {                            \
-    u64 run = s->runs[lo / RUN];                                           \
+    u64 run = runs[lo / RUN];                                              \
     hi = (lo / RUN + 1) * RUN < at + n ? (lo / RUN + 1) * RUN : at + n;    \
     if (run == EXPANDED) of_records; else of_run;                          \
   }
@@ -115,23 +117,47 @@ INLINE u64 suspect(struct window v, u64 old) { return is_open(v, old) & by_other
 
 INLINE u64 buffer_write(const struct shadow *s, struct window v, u64 at, u64 n, u32 step) {
   u64 bad = 0, code = (at | n) % RUN ? 0 : step_code(step);
-  EACH_RUN(bad |= suspect(v, run), bad |= suspect_writes(v, s->written + lo, hi - lo))
-  if (s->has_readers) bad |= suspect_reads(v, s->read + at, n);
+  EACH_RUN(s->runs, bad |= suspect(v, run), bad |= suspect_writes(v, s->written + lo, hi - lo))
+  if (s->has_readers)
+    EACH_RUN(s->read_runs, bad |= suspect_reads(v, &run, 1),
+             bad |= suspect_reads(v, s->read + lo, hi - lo))
   if (bad) return bad;
   if (code) {
     for (u64 i = 0; i < n; i += RUN)
       s->runs[(at + i) / RUN] = run_of(v.now + ((i >> (code - 1)) << LANE_SHIFT), code);
   } else {
-    EACH_RUN(expand(s, lo), (void)0)
+    EACH_RUN(s->runs, expand_writes(s, lo), (void)0)
     note_writes(s->written + at, n, v.now, step);
   }
   return 0;
 }
 
+INLINE void join_reads(struct window v, u64 *read, u64 n) {
+  for (u64 i = 0; i < n; i++) read[i] = joined(v, read[i]);
+}
+
+INLINE void join_run(const struct shadow *s, struct window v, u64 at) {
+  u64 *run = s->read_runs + at / RUN, *read = s->read + at, current = 0;
+  if (*run != EXPANDED) {
+    *run = joined(v, *run);
+    return;
+  }
+  for (u64 i = 0; i < RUN; i++) current |= is_current(v, read[i]);
+  if (current)
+    join_reads(v, read, RUN);
+  else
+    *run = v.now;
+}
+
 INLINE u64 buffer_read(const struct shadow *s, struct window v, u64 at, u64 n) {
   u64 bad = 0;
-  EACH_RUN(bad |= suspect(v, run), bad |= suspect_writes(v, s->written + lo, hi - lo))
-  for (u64 i = 0; i < n; i++) s->read[at + i] = joined(v, s->read[at + i]);
+  EACH_RUN(s->runs, bad |= suspect(v, run), bad |= suspect_writes(v, s->written + lo, hi - lo))
+  if ((at | n) % RUN) {
+    EACH_RUN(s->read_runs, expand_reads(s, lo), (void)0)
+    join_reads(v, s->read + at, n);
+  } else {
+    for (u64 i = 0; i < n; i += RUN) join_run(s, v, at + i);
+  }
   return bad;
 }
 

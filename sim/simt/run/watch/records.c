@@ -68,7 +68,7 @@ static void report(struct watch *w, struct context *context, u32 kind, u32 site,
 struct shadow {
   u64 *lane_written, *lane_read;  // for races of the lanes of a simdgroup; null if not asked for
   u64 *written, *read, *before;  // `before`: the reader before the last, threadgroup memory only
-  u64 *runs;                     // of records that hold for many granules; null if there are none
+  u64 *runs, *read_runs;         // of records that hold for many granules; null if there are none
   u64 first;                     // granule that the arrays start with
   u64 count;                     // granules
   u32 shift;                     // bytes of a granule, as a power of two
@@ -84,7 +84,7 @@ INLINE int arena_shadow(struct watch *w, struct shadow *s) {
   s->written = w->arena_written;
   s->read = w->arena_read;
   s->before = w->arena_before;
-  s->runs = 0;
+  s->runs = s->read_runs = 0;
   s->lane_written = w->arena_lane_written;
   s->lane_read = w->arena_lane_read;
   s->count = w->arena_granules;
@@ -109,6 +109,7 @@ INLINE int buffer_shadow(struct watch *w, u64 handle, struct shadow *s) {
   s->read = b->read;
   s->before = 0;
   s->runs = b->runs;
+  s->read_runs = b->read_runs;
   s->lane_written = b->lane_written;
   s->lane_read = b->lane_read;
   s->count = b->granules;

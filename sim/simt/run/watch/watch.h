@@ -154,12 +154,13 @@ struct buffer {
     u64 *written;
     u64 *runs;
     u64 *read;
+    u64 *read_runs;
     u64 granules;
     u64 has_readers;
     u64 *lane_written;
     u64 *lane_read;
 };
-_Static_assert(sizeof(struct buffer) == 56, "as Python has it");
+_Static_assert(sizeof(struct buffer) == 64, "as Python has it");
 
 struct waiter {
     u32 site;

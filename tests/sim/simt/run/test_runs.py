@@ -44,27 +44,50 @@ class Plain:
             return False
         return (old ^ now) >> SIMDGROUP_SHIFT & 31 != 0
 
-    def write(self, at: int, count: int, step: int, now: int, covered: int) -> bool:
+    def is_reader_suspect(self, old: int, now: int, covered: int) -> bool:
+        if (old ^ now) >> k.TAG_SHIFT:
+            return False
+        open_ = bool((old ^ now) >> GROUP_SHIFT) or old >> EPOCH_SHIFT & 1023 >= covered
+        other = (old ^ now) >> SIMDGROUP_SHIFT & 31 or (old ^ now) >> GROUP_SHIFT
+        return bool((open_ or old & FLAG_SHARED) and (other or old & (FLAG_SHARED | FLAG_SECOND)))
+
+    def joined(self, old: int, now: int, covered: int) -> int:
+        if (old ^ now) >> k.TAG_SHIFT:
+            return now
+        if (old ^ now) >> GROUP_SHIFT:
+            return old | FLAG_SHARED
+        now |= old & FLAG_SHARED
+        if old >> EPOCH_SHIFT & 1023 < covered:
+            return now
+        return now | (old & FLAG_SECOND) | ((old ^ now) >> SIMDGROUP_SHIFT & 31 and FLAG_SECOND)
+
+    def write(
+        self, at: int, count: int, step: int, now: int, covered: int, readers: bool = False
+    ) -> bool:
         places = range(at, at + count)
         if any(self.is_suspect(self.written[each], now, covered) for each in places):
+            return True
+        if readers and any(self.is_reader_suspect(self.read[n], now, covered) for n in places):
             return True
         for each in places:
             lane = (each - at) // step if step else 0
             self.written[each] = now + (lane << k.LANE_SHIFT)
         return False
 
-    def is_read_suspect(self, at: int, count: int, now: int, covered: int) -> bool:
+    def note_read(self, at: int, count: int, now: int, covered: int) -> bool:
         places = range(at, at + count)
+        for each in places:
+            self.read[each] = self.joined(self.read[each], now, covered)
         return any(self.is_suspect(self.written[each], now, covered) for each in places)
 
 
 class Watched:
-    """The C code on a buffer's shadow, which nobody's reads of are watched."""
+    """The C code on a buffer's shadow; `readers` says whether reads count."""
 
-    def __init__(self, *, locks: bool = True) -> None:
+    def __init__(self, *, locks: bool = True, readers: bool = False) -> None:
         self.shadows = Shadows(HANDLE + 1)
         self.shadows.begin()
-        self.shadows.watch(HANDLE, 4 * GRANULES, readers=False, lanes=False)
+        self.shadows.watch(HANDLE, 4 * GRANULES, readers=readers, lanes=False)
         self.watch = k.Watch()
         self.watch.buffers = ctypes.cast(self.shadows.table, ctypes.POINTER(k.Buffer))
         if locks:
@@ -80,6 +103,11 @@ class Watched:
         self.table[HANDLE].size = self.data.nbytes
         self.context.table = ctypes.addressof(self.table)
         self.call = CALL(load_watch().address("assay_watch_range"))
+
+    def next_dispatch(self, readers: bool) -> None:
+        self.shadows.begin()
+        self.shadows.watch(HANDLE, 4 * GRANULES, readers=readers, lanes=False)
+        self.watch.tag = self.shadows.tag
 
     def place(self, group: int, epoch: int, covered: int, simdgroup: int) -> int:
         """Say who accesses now; returns what its records begin with."""
@@ -99,16 +127,25 @@ class Watched:
         )
 
     def written(self) -> list[int]:
+        return self._records(0)
+
+    def read(self) -> list[int]:
+        return self._records(1)
+
+    def _records(self, way: int) -> list[int]:
         records = self.shadows.records(HANDLE)
         assert records is not None
-        return [int(each) for each in records[0]]
+        return [int(each) for each in records[way]]
 
 
+@pytest.mark.parametrize("readers", [True, False])
 @pytest.mark.parametrize("locks", [True, False])
 @pytest.mark.parametrize("seed", range(40))
-def test_runs_say_what_a_record_for_each_granule_says(seed: int, locks: bool) -> None:
+def test_runs_say_what_a_record_for_each_granule_says(
+    seed: int, locks: bool, readers: bool
+) -> None:
     chance = np.random.default_rng(seed)
-    plain, watched = Plain(), Watched(locks=locks)
+    plain, watched = Plain(), Watched(locks=locks, readers=readers)
     groups, barriers = int(chance.integers(1, 3)), 0
     for number in range(150):
         if chance.random() < 0.1:
@@ -129,26 +166,42 @@ def test_runs_say_what_a_record_for_each_granule_says(seed: int, locks: bool) ->
         now |= site << k.SITE_SHIFT | lane << k.LANE_SHIFT | FULL
         how = site << k.HOW_SITE
         if chance.random() < 0.7:
-            expected = plain.write(at, count, step, now, covered)
+            expected = plain.write(at, count, step, now, covered, readers)
             found = watched.access(how | k.HOW_WRITE, at, count, lane, step)
         else:
-            expected = plain.is_read_suspect(at, count, now, covered)
+            expected = plain.note_read(at, count, now, covered)
             found = watched.access(how, at, count, lane, step)
         assert found == expected, number
+        if chance.random() < 0.02:  # a dispatch that is not ordered with this one begins
+            watched.next_dispatch(readers)
         if chance.random() < 0.05:
             assert watched.written() == plain.written, number
     assert watched.written() == plain.written
+    assert watched.read() == plain.read
 
 
 def test_a_run_keeps_one_record_and_touches_no_others() -> None:
     watched = Watched()
     watched.place(0, 0, 0, 0)
     assert not watched.access(k.HOW_WRITE | 5 << k.HOW_SITE, 64, 32, 0, 1)
-    runs, written = watched.shadows._runs[HANDLE], watched.shadows._records[HANDLE][1][0]
+    (runs, _), written = watched.shadows._runs[HANDLE], watched.shadows._records[HANDLE][1][0]
     assert np.flatnonzero(runs).tolist() == [2]
     assert not written.any()
     assert [each >> k.LANE_SHIFT & 31 for each in watched.written()[64:96]] == list(range(32))
     assert runs[2] == k.EXPANDED
+
+
+def test_a_run_that_is_read_keeps_one_record_again_in_the_next_dispatch() -> None:
+    watched = Watched(readers=True)
+    for _ in range(2):
+        watched.place(0, 0, 0, 0)
+        assert not watched.access(5 << k.HOW_SITE, 64, 32, 0, 1)
+        _, runs = watched.shadows._runs[HANDLE]
+        assert np.flatnonzero(runs).tolist() == [2]
+        assert runs[2] > k.EXPANDED
+        assert len({*watched.read()[64:96]}) == 1
+        assert runs[2] == k.EXPANDED
+        watched.next_dispatch(readers=True)
 
 
 def test_records_of_runs_are_forgotten_when_tags_begin_anew() -> None:
