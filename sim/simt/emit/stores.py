@@ -130,7 +130,7 @@ class Stores(Access):
         self.streams = True
         kind = vector_of(element, bytes_ // size_of(Scalar(element)))
         per_thread = bytes_ // LANES
-        threads = self.v.field("i64", c.STREAMING_THREADS)
+        threads = self.v.field("i64", c.GRID_THREADS)
         much = text.let(f"icmp ugt i64 {threads}, {_STREAMING_BYTES // max(per_thread, 1)}")
         number = text.let(f"ptrtoint ptr {place} to i64")
         rest = text.let(f"and i64 {number}, {_LINE - 1}")

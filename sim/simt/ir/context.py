@@ -42,8 +42,7 @@ class Context(ctypes.Structure):
         ("box", _i32 * 3),  # threadgroups of the box
         ("position", _u32 * 3),  # threadgroup that runs now
         ("simdgroup", _u32),  # simdgroup that runs now
-        # threads of the whole dispatch; 0 where stores past the caches would hold up locks
-        ("streaming_threads", _i64),
+        ("grid_threads", _i64),  # threads of the whole dispatch
         ("watch", pointer("struct watch")),  # what watched kernels report to
         # 32 numbers: the order in which a watched threadgroup's simdgroups run
         ("order", pointer("u32")),
@@ -83,7 +82,7 @@ ORIGIN = Context.origin.offset
 BOX = Context.box.offset
 POSITION = Context.position.offset
 SIMDGROUP = Context.simdgroup.offset
-STREAMING_THREADS = Context.streaming_threads.offset
+GRID_THREADS = Context.grid_threads.offset
 WATCH = Context.watch.offset
 ORDER = Context.order.offset
 FILL = Context.fill.offset

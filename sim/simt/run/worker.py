@@ -136,7 +136,7 @@ class Worker:
             (c.CONSTANTS_SIZE, len(constants)),
             (c.PRIVATE_SIZE, executable.private_memory),
             (c.PRIVATE_ALL, self.at["private"]),
-            (c.STREAMING_THREADS, self._streaming_threads()),
+            (c.GRID_THREADS, self._streaming_threads()),
             (c.TAPE_WRITER, self.run_.tape_writer),
             (c.REACHED, self.at["reached"]),
         ):
@@ -154,6 +154,7 @@ class Worker:
             narrow[at], narrow[at + 1], narrow[at + 2] = triple
 
     def _streaming_threads(self) -> int:
+        """The dispatch's threads; 0 where stores past the caches would hold up locks."""
         observation = self.run_.observation
         if observation is not None and observation.has_locks:
             return 0

@@ -118,7 +118,7 @@ struct context {
     i32 box[3];
     u32 position[3];
     u32 simdgroup;
-    i64 streaming_threads;
+    i64 grid_threads;
     struct watch *watch;
     u32 *order;
     i32 fill;
