@@ -37,10 +37,48 @@ def compiled_kernel(
     Raises:
         CompileError: if it does not compile with them either.
     """
+    kernel, values, read = _compiled(library, name, constants, threadgroup)
+    said = (_said(each, values[each]) for each in values if each in read)
+    return kernel, tuple(said)
+
+
+def kernel_and_constants(
+    library: KernelLibrary,
+    name: str,
+    constants: Mapping[int | str, ConstantValue],
+    threadgroup: Size | None = None,
+) -> tuple[KernelFunction, tuple[str, ...]]:
+    """The same kernel, and sentences about all function constants that it may depend on.
+
+    They tell those that were given and assumed, and which have no value: kernels can ask for that.
+    """
+    kernel, values, read = _compiled(library, name, constants, threadgroup)
+    known = library.constants_of(name)
+    names: dict[int | str, str] = {each.index: each.name for each in known}
+    names |= {each.name: each.name for each in known}
+    open = [each.name for each in _missing(known, constants) if each.name not in values]
+    assumed = [_said(each, values[each]) for each in values if each in read]
+    others = [_said(each, values[each]) for each in values if each not in read]
+    given = [_said(names[key], value) for key, value in constants.items() if key in names]
+    said = [*given, *assumed]
+    if others:
+        said.append(", ".join(others))
+    if open:
+        said.append(f"{', '.join(open)} {'is' if len(open) == 1 else 'are'} not given")
+    return kernel, tuple(said)
+
+
+def _compiled(
+    library: KernelLibrary,
+    name: str,
+    constants: Mapping[int | str, ConstantValue],
+    threadgroup: Size | None,
+) -> tuple[KernelFunction, dict[str, ConstantValue], frozenset[str]]:
+    """The kernel, what was assumed for function constants by name, and which of these it needs."""
     from assay.compiler.msl import CompileError, MissingConstants
 
     try:
-        return library.function(name, constants), ()
+        return library.function(name, constants), {}, frozenset()
     except MissingConstants as error:
         read = frozenset(error.names)
     except CompileError:
@@ -51,14 +89,17 @@ def compiled_kernel(
             raise
     missing = _missing(library.constants_of(name), constants)
     # All get values, so that the kernels of a library share one text.
+    assumed = [_assumed_constant(constant, threadgroup) for constant in missing]
     values: dict[int | str, ConstantValue] = {
-        constant.index: _assumed_constant(constant, threadgroup) for constant in missing
+        each.index: value for each, value in zip(missing, assumed, strict=True)
     }
     kernel = library.function(name, {**constants, **values})
-    said = (
-        f"{each.name} = {_spelled(values[each.index])}" for each in missing if each.name in read
-    )
-    return kernel, tuple(said)
+    by_name = {each.name: value for each, value in zip(missing, assumed, strict=True)}
+    return kernel, by_name, read
+
+
+def _said(name: str, value: ConstantValue) -> str:
+    return f"{name} = {_spelled(value)}"
 
 
 def numbers_among(assumed: Iterable[str]) -> tuple[str, ...]:

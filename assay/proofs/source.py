@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..checks.inputs import read_annotations
-from ..launches.constants import compiled_kernel
+from ..launches.constants import compiled_kernel, kernel_and_constants
 from ..launches.errors import LaunchInputError
 from ..launches.grid import choose_grid, size_text
 from ..launches.inputs import Setup, Size
@@ -128,7 +128,7 @@ class SourceProof:
         file, line = self._library.places()[name]
         start = time.process_time()
         try:
-            kernel, assumed = compiled_kernel(
+            kernel, assumed = kernel_and_constants(
                 self._library, name, setup.constants, setup.threadgroup
             )
             proof = self._of_kernel(kernel, setup, question.about)
