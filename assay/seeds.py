@@ -10,7 +10,11 @@ DYNAMIC_SIZE = 4
 
 
 class UnknownInput(ValueError):
-    """No input can be made up for an argument; `str()` says which."""
+    """No input can be made up for an argument; `slot` is which, `str()` tells people."""
+
+    def __init__(self, slot: Slot, why: str) -> None:
+        super().__init__(f"{slot.name}: {slot.type}: {why}")
+        self.slot = slot
 
 
 def seeded_inputs(signature: Signature, seed: int, *, quantised: bool = False) -> list[Value]:
@@ -31,10 +35,10 @@ def _value(slot: Slot, random: np.random.Generator, quantised: bool) -> Value:
             return float(np.float32(random.standard_normal()))
         if slot.type.startswith("i"):
             return int(random.integers(0, 8)) if slot.type != "i1" else int(random.integers(0, 2))
-        raise UnknownInput(f"{slot.name}: {slot.type}: give it with --input")
+        raise UnknownInput(slot, "give it with --input")
     dtype = ELEMENTS.get(slot.element)
     if dtype is None:
-        raise UnknownInput(f"{slot.name}: {slot.type}: this element type is not known")
+        raise UnknownInput(slot, "this element type is not known")
     shape = tuple(DYNAMIC_SIZE if size is None else size for size in slot.shape)
     if dtype.kind == "b":
         return random.integers(0, 2, shape).astype(dtype)

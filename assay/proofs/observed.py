@@ -64,23 +64,28 @@ class Launched:
 class Launches:
     """What a program launched; an observer of the emulated Metal.
 
-    `kernels` has each kernel with its library, by key and name.
+    `kernels` has each kernel with its library, by key and name, `made` those that pipelines were
+    made of, launched or not.
     """
 
     found: dict[Launched, None] = field(default_factory=dict)
     kernels: dict[tuple[str, str], tuple[KernelFunction, KernelLibrary]] = field(
         default_factory=dict
     )
+    made: dict[tuple[str, str], KernelFunction] = field(default_factory=dict)
     _recent: list[Launched] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def pipeline_made(self, pipeline: MTLComputePipelineState) -> None:
-        """Nothing: what is launched counts."""
+        """Remember what may be launched."""
+        kernel = kernel_of(pipeline)
+        with self._lock:
+            self.made[_key(kernel)] = kernel
 
     def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
         """Remember how a kernel is launched."""
         kernel = kernel_of(command.pipeline)
-        key = kernel.program().key, kernel.name
+        key = _key(kernel)
         with self._lock:
             self.kernels[key] = kernel, command.pipeline.function.library.compiled
             self._recent.append(_launched(key, device, command))
@@ -94,6 +99,10 @@ class Launches:
             if error is None:
                 self.found.update(dict.fromkeys(self._recent))
             self._recent.clear()
+
+
+def _key(kernel: KernelFunction) -> tuple[str, str]:
+    return kernel.program().key, kernel.name
 
 
 @contextmanager

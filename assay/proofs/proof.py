@@ -29,6 +29,7 @@ class KernelProof:
         rings: of buffers, and which barriers are redundant, if that was asked.
         gains: what it would change to leave redundant barriers out, if a chip was named.
         seconds: of the processor.
+        noun: what it is, if it is no kernel: a function of a module, whose kernels are not known.
     """
 
     name: str
@@ -42,6 +43,7 @@ class KernelProof:
     rings: Rings | None = None
     gains: tuple[Gain, ...] = ()
     seconds: float = 0.0
+    noun: str = "kernel"
 
     @property
     def is_proved(self) -> bool:

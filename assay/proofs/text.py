@@ -25,19 +25,20 @@ MEANING = {
 """What is proved, in words."""
 
 FORMAT_VERSION = 1
-_SHOWN_OBSTACLES = 8
+SHOWN_OBSTACLES = 8
 
 
 def proof_text(proof: KernelProof, sources: Mapping[str, str]) -> str:
     """What was found of a kernel: a line for each property, findings, assumptions."""
     if proof.problem:
-        place = f"{proof.file}:{proof.line}: " if proof.file else ""
-        return f"{place}kernel '{proof.name}': undecided: {proof.problem}"
+        line = f":{proof.line}" if proof.line else ""
+        place = f"{proof.file}{line}: " if proof.file else ""
+        return f"{place}{proof.noun} '{proof.name}': undecided: {proof.problem}"
     lines = [str(proof)]
     for answer in proof.answers:
         lines.append(f"  {answer.verdict + ':':11}{MEANING[answer.about]}")
-        lines += [f"    {obstacle_text(each)}" for each in answer.obstacles[:_SHOWN_OBSTACLES]]
-        if (rest := len(answer.obstacles) - _SHOWN_OBSTACLES) > 0:
+        lines += [f"    {obstacle_text(each)}" for each in answer.obstacles[:SHOWN_OBSTACLES]]
+        if (rest := len(answer.obstacles) - SHOWN_OBSTACLES) > 0:
             lines.append(f"    and {rest} more")
         if answer.holds_if:
             lines.append(f"    it would be proved with: --assume '{answer.holds_if}'")
@@ -60,12 +61,16 @@ def obstacle_text(obstacle: Obstacle) -> str:
 
 
 def summary(proofs: Sequence[KernelProof]) -> str:
-    """One line: how many kernels are proved, refuted, undecided."""
-    refuted = sum(each.is_refuted for each in proofs)
-    proved = sum(each.is_proved for each in proofs)
-    noun = "kernel" if len(proofs) == 1 else "kernels"
-    undecided = len(proofs) - proved - refuted
-    return f"{len(proofs)} {noun}: {proved} proved, {refuted} refuted, {undecided} undecided"
+    """One line: how many kernels are proved, refuted, undecided, and what was not asked about."""
+    kernels = [each for each in proofs if each.noun == "kernel"]
+    refuted = sum(each.is_refuted for each in kernels)
+    proved = sum(each.is_proved for each in kernels)
+    noun = "kernel" if len(kernels) == 1 else "kernels"
+    undecided = len(kernels) - proved - refuted
+    told = f"{len(kernels)} {noun}: {proved} proved, {refuted} refuted, {undecided} undecided"
+    if not (others := len(proofs) - len(kernels)):
+        return told
+    return f"{told}; {others} function{'' if others == 1 else 's'} not run"
 
 
 def proofs_report(proofs: Iterable[KernelProof], sources: Mapping[str, str]) -> Report:
@@ -80,13 +85,14 @@ def proofs_report(proofs: Iterable[KernelProof], sources: Mapping[str, str]) -> 
             assumptions=(*proof.assumptions, *_conditions(proof)),
             problem=proof.problem,
             seconds=proof.seconds,
+            noun=proof.noun,
         )
         report.add_kernel(record)
         for finding in proof.findings:
             report.add(finding)
         for answer in proof.answers:
             if answer.verdict == "undecided":
-                why = "; ".join(obstacle_text(each) for each in answer.obstacles[:_SHOWN_OBSTACLES])
+                why = "; ".join(obstacle_text(each) for each in answer.obstacles[:SHOWN_OBSTACLES])
                 report.add_obstacle(f"{proof}: undecided: {MEANING[answer.about]}: {why}")
         for each in open_rings(proof.rings):
             report.add_obstacle(f"{proof}: undecided: rings: {obstacle_text(each)}")
@@ -110,6 +116,7 @@ def proofs_json(proofs: Iterable[KernelProof]) -> dict[str, Any]:
 def _kernel_json(proof: KernelProof) -> dict[str, Any]:
     return {
         "name": proof.name,
+        "noun": proof.noun,
         "file": proof.file,
         "line": proof.line,
         "threadgroup": list(proof.threadgroup),
