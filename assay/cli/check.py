@@ -165,11 +165,11 @@ def _checked(files: list[str], report: "Report", options: _Options) -> int:
         return _check(files, report, options)
     from ..proofs import launches_kept, prove_launches
 
+    if all(Path(name).suffix in SUFFIXES for name in files):
+        # What other processes launch is not seen.
+        options = replace(options, many=replace(options.many, jobs=1, timeout_per_kernel=None))
     with launches_kept() as launches:
-        own = replace(
-            options.many, jobs=1, timeout_per_kernel=None
-        )  # what others launch is not seen
-        ended = _check(files, report, replace(options, many=own))
+        ended = _check(files, report, options)
     prove_launches(launches, report)
     return ended
 
