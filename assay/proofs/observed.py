@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from ..launches.grid import size_text
 from ..launches.inputs import Exact, Given, Size
 from ..launches.runner import Runner
 from ..reports.report import Report
+from .contradictions import contradicted
 from .kept import kept_answers
 from .names import names_of
 from .options import SECONDS
@@ -26,11 +27,11 @@ from .pointed import Pointed, Range, lengths_of, overlap, places, pointers_in, w
 from .proof import KernelProof
 from .replay import LANES, Replay
 from .source import memory_model
-from .text import MEANING, obstacle_text
+from .text import MEANING, SHOWN_OBSTACLES, obstacle_text
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction, KernelLibrary
-    from assay.compiler.verify import Launch, Place
+    from assay.compiler.verify import Answer, Launch, Place
     from assay.hal.metal.emulated import MTLCommandBuffer, MTLComputePipelineState, MTLDevice
     from assay.hal.metal.emulated.commands.commands import DispatchCommand
 
@@ -122,8 +123,12 @@ def prove_launches(launches: Launches, report: Report) -> None:
     """
     for _, library in launches.kernels.values():
         report.add_sources(library.sources())
-    for proof in launch_proofs(launches, lanes=LANES in report.checks):
-        _tell(proof, report)
+    proofs = list(launch_proofs(launches, lanes=LANES in report.checks))
+    for proof in proofs:
+        _tell_open(proof, report)
+    for launched, proof in zip(launches.found, proofs, strict=True):
+        kernel, _ = launches.kernels[launched.kernel]
+        _tell_proved(proof, kernel, report)
 
 
 def launch_proofs(
@@ -160,7 +165,7 @@ def _proof(
         given = kept_answers(kernel.program(), launch, PROPERTIES, seconds=timeout, cache=cache)
     except (UnsupportedKernel, AssumptionError) as error:
         return replace(proof, problem=str(error))
-    answers = [replay.confirmed(answer) for answer in given]
+    answers = [replay.confirmed(_unconditional(answer)) for answer in given]
     findings = dict.fromkeys(finding for _, found in answers for finding in found)
     return replace(
         proof,
@@ -177,21 +182,56 @@ def _assumptions(launch: Launch) -> Iterator[str]:
     yield memory_model(lanes=launch.lanes)
 
 
-def _tell(proof: KernelProof, report: Report) -> None:
-    """Add what is proved of a launch to a report."""
+def _unconditional(answer: Answer) -> Answer:
+    """An answer for one launch, whose numbers are known: nothing is taken not to wrap in it."""
+    from assay.compiler.verify import Obstacle
+
+    if answer.verdict != "proved" or not answer.rests_on:
+        return answer
+    open = (
+        Obstacle(why=f"it is not proved that {each.why}", site=each.site)
+        for each in answer.rests_on
+    )
+    return replace(answer, verdict="undecided", obstacles=tuple(open), rests_on=())
+
+
+def _tell_open(proof: KernelProof, report: Report) -> None:
+    """Add what is refuted or not decided of a launch to a report."""
     if proof.problem:
         report.add_obstacle(f"{proof}: not proved: {proof.problem}")
     for answer in proof.answers:
         if answer.verdict == "undecided":
-            why = "; ".join(obstacle_text(each) for each in answer.obstacles[:2])
+            why = _why(answer)
             report.add_obstacle(f"{proof}: not proved that {MEANING[answer.about]}: {why}")
     known = {(each.kind, _places(each)) for each in report.all_findings}
     for finding in proof.findings:
         if (finding.kind, _places(finding)) not in known:
             report.add(finding)
-    if proof.is_proved:
-        held = ", ".join(answer.about for answer in proof.answers)
-        report.add_note(f"{proof}: proved for this launch and any data: {held}")
+
+
+def _why(answer: Answer) -> str:
+    reasons = list(dict.fromkeys(obstacle_text(each) for each in answer.obstacles))
+    rest = len(reasons) - SHOWN_OBSTACLES
+    return "; ".join([*reasons[:SHOWN_OBSTACLES], *([f"and {rest} more"] if rest > 0 else [])])
+
+
+def _tell_proved(proof: KernelProof, kernel: KernelFunction, report: Report) -> None:
+    """Add what is proved of a launch to a report; where something was found, the finding counts."""
+    if not proof.is_proved:
+        return
+    buffers = {
+        each.name
+        for each in kernel.arguments
+        if each.kind == "buffer" and each.address_space != "threadgroup"
+    }
+    denied = contradicted(proof, report.all_findings, buffers)
+    held = [answer.about for answer in proof.answers if answer.about not in denied]
+    if held:
+        report.add_note(f"{proof}: proved for this launch and any data: {', '.join(held)}")
+    for about, finding in denied.items():
+        report.add_note(
+            f"{proof}: not taken as proved: {about}: [{finding.kind}] was found at {finding.site}"
+        )
 
 
 def _places(finding: Finding) -> frozenset[tuple[str, int]]:
@@ -235,6 +275,7 @@ def _launched(key: tuple[str, str], device: MTLDevice, command: DispatchCommand)
     ranges: list[Range] = []
     pointed: list[Pointed] = []
     memory = device.memory.memory
+    written = _written(kernel)
     for number, (argument, value) in enumerate(
         zip(kernel.arguments, command.arguments, strict=True)
     ):
@@ -250,7 +291,7 @@ def _launched(key: tuple[str, str], device: MTLDevice, command: DispatchCommand)
                 pointed += pointers_in(raw, number, argument.name, memory.resolve)
             elif available:
                 lengths[argument.name] = available
-                is_written = argument.access != "read"
+                is_written = number in written
                 ranges.append(Range(argument.name, is_written, host, host + available))
     return Launched(
         kernel=key,
@@ -261,6 +302,14 @@ def _launched(key: tuple[str, str], device: MTLDevice, command: DispatchCommand)
         overlaps=overlap([*ranges, *whole(pointed)]),
         pointers=tuple(places(pointed).items()),
     )
+
+
+def _written(kernel: KernelFunction) -> Collection[int]:
+    """Numbers of the arguments that a kernel may write, whatever it declares: `const` may be cast
+    away. One that computes or loads addresses may write any.
+    """
+    needs = kernel.program().needs
+    return range(len(kernel.arguments)) if needs.follows_pointers else needs.written
 
 
 def _groups(command: DispatchCommand) -> Size | None:

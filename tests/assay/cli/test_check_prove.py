@@ -74,3 +74,25 @@ def test_what_an_assay_module_launches_is_proved(assay: Assay, tmp_path: Path) -
     done = assay("check", made, "-i", "1x3x16x16xf32=1", "--prove")
     assert "is not for" not in done.err
     assert "for this launch and any data" in done.out
+
+
+def test_a_proof_that_rests_on_nothing_wrapping_is_not_said(assay: Assay, tmp_path: Path) -> None:
+    file = tmp_path / "wraps.metal"
+    file.write_text(
+        """\
+#include <metal_stdlib>
+using namespace metal;
+//! [kernel.k]
+//! threadgroup = 64
+//! threads = 64
+kernel void k(device float* y, uint i [[thread_position_in_grid]]) {
+    uint p = i * (63 - i);
+    uint w = p * 5000000u;
+    if ((w >> 8) < (p << 10)) y[0] = i;
+}
+"""
+    )
+    done = assay("check", file, "--prove")
+    assert done.code == 1
+    assert "proved for this launch" not in done.out
+    assert "wraps.metal:8: it is not proved that what is computed here does not wrap" in done.out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import assay
 from assay.checks import check_kernel
 from assay.hal.metal import api
 from assay.proofs import KernelProof, NotProved, launches_kept, prove_launches
+from assay.proofs.contradictions import contradicted
 from assay.proofs.observed import launch_proofs
 from tests.checks.mutation.campaign import KERNELS
 from tests.compiler.verify.sources import without_barrier
@@ -76,6 +78,80 @@ def test_the_kernels_of_a_module_are_proved_as_it_launches_them(tmp_path: Path) 
     assert any(each.startswith("groups.x == ") for each in proof.assumptions)
 
 
+WRAPS = (
+    HEAD
+    + """\
+kernel void wraps(device float* y, uint i [[thread_position_in_grid]]) {
+    uint p = i * (63 - i);
+    uint w = p * 5000000u;
+    if ((w >> 8) < (p << 10)) y[0] = i;
+}
+"""
+)
+
+
+def test_what_only_holds_if_nothing_wraps_is_not_proved_of_a_launch() -> None:
+    y = np.zeros(64, np.float32)
+    with launches_kept() as launches:
+        report = check_kernel(WRAPS, "wraps", y, threads=64, threadgroup=64)
+    (finding,) = report.findings
+    prove_launches(launches, report)
+    assert report.findings == (finding,)
+    assert not report.notes
+    (obstacle,) = report.obstacles
+    assert "not proved that no two threads of the grid race for a buffer" in obstacle
+    assert (
+        "program_source.metal:5: it is not proved that what is computed here does not" in obstacle
+    )
+
+
+SPREAD = (
+    HEAD
+    + """\
+kernel void spread(device uint* y, constant uint& n, uint i [[thread_position_in_grid]]) {
+    y[i % n] = i;
+}
+"""
+)
+
+
+def test_a_launch_counts_as_proved_only_where_nothing_was_found_in_the_kernel() -> None:
+    y = np.zeros(64, np.uint32)
+    with launches_kept() as launches:
+        check_kernel(SPREAD, "spread", y, 64, threads=64, threadgroup=64)
+        report = check_kernel(SPREAD, "spread", y, 32, threads=64, threadgroup=64)
+    (finding,) = report.findings
+    prove_launches(launches, report)
+    proved, denied = report.notes
+    assert proved.endswith("any data: barriers, threadgroup races, initialised, bounds")
+    assert "not taken as proved: buffer races: " in denied
+    assert f"[{finding.kind}] was found at program_source.metal:4" in denied
+
+
+def test_a_finding_of_a_proof_denies_what_another_launch_proved_before() -> None:
+    y = np.zeros(64, np.uint32)
+    with launches_kept() as launches:
+        report = check_kernel(SPREAD, "spread", y, 64, threads=64, threadgroup=64)
+        check_kernel(SPREAD, "spread", y, 32, threads=64, threadgroup=64)
+    assert not report.findings
+    prove_launches(launches, report)
+    assert report.findings
+    assert not any("buffer races" in note.partition("any data: ")[2] for note in report.notes)
+
+
+def test_other_kernels_and_other_properties_are_proved_beside_a_finding() -> None:
+    y = np.zeros(64, np.uint32)
+    with launches_kept() as launches:
+        check_kernel(SPREAD, "spread", y, 64, threads=64, threadgroup=64)
+    (proof,) = launch_proofs(launches)
+    report = check_kernel(SPREAD, "spread", y, 32, threads=64, threadgroup=64)
+    (finding,) = report.findings
+    assert list(contradicted(proof, [finding])) == ["threadgroup races", "buffer races"]
+    assert list(contradicted(proof, [finding], ["y"])) == ["buffer races"]
+    assert not contradicted(proof, [replace(finding, kernel="other")])
+    assert not contradicted(proof, [replace(finding, check="budget", kind="registers")])
+
+
 ADDED = (
     HEAD
     + """\
@@ -87,24 +163,22 @@ kernel void added(device uint* y [[buffer(0)]], constant uint& n [[buffer(1)]],
 )
 
 
-def _proof_of_added(offset: int) -> KernelProof:
-    """What is proved of a launch whose constant lies in a buffer of 512 bytes, of which 256 are
-    written."""
+def _proof_of(source: str, offsets: tuple[int, int]) -> KernelProof:
+    """What is proved of a launch whose two arguments are places in one buffer of 256 bytes, or in
+    another one behind these.
+    """
     metal = api.load("emulated")
     device = metal.MTLCreateSystemDefaultDevice()
-    library, _ = device.newLibraryWithSource_options_error_(ADDED, None, None)
-    function = library.newFunctionWithName_("added")
+    library, _ = device.newLibraryWithSource_options_error_(source, None, None)
+    function = library.newFunctionWithName_(library.functionNames()[0])
     pipeline, _ = device.newComputePipelineStateWithFunction_error_(function, None)
-    own = device.newBufferWithLength_options_(256, metal.MTLResourceStorageModeShared)
-    buffer = own
-    if offset >= 256:
-        buffer, offset = device.newBufferWithLength_options_(256, 0), offset - 256
+    buffers = [device.newBufferWithLength_options_(256, 0) for _ in range(2)]
     with launches_kept() as launches:
         commands = device.newCommandQueue().commandBuffer()
         encoder = commands.computeCommandEncoder()
         encoder.setComputePipelineState_(pipeline)
-        encoder.setBuffer_offset_atIndex_(own, 0, 0)
-        encoder.setBuffer_offset_atIndex_(buffer, offset, 1)
+        for index, offset in enumerate(offsets):
+            encoder.setBuffer_offset_atIndex_(buffers[offset // 256], offset % 256, index)
         size = metal.MTLSizeMake
         encoder.dispatchThreads_threadsPerThreadgroup_(size(64, 1, 1), size(32, 1, 1))
         encoder.endEncoding()
@@ -115,7 +189,31 @@ def _proof_of_added(offset: int) -> KernelProof:
 
 
 def test_a_constant_in_a_buffer_that_is_written_is_not_proved_to_stay() -> None:
-    assert _proof_of_added(256).is_proved
-    proof = _proof_of_added(128)
+    assert _proof_of(ADDED, (0, 256)).is_proved
+    proof = _proof_of(ADDED, (0, 128))
     assert not proof.is_proved
     assert "share memory" in proof.problem
+
+
+CAST = (
+    HEAD
+    + """\
+kernel void cast(device const uint* x [[buffer(0)]], device const uint* y [[buffer(1)]],
+                 uint i [[thread_position_in_grid]]) {
+    WRITE[i] = y[63 - i];
+}
+"""
+)
+
+
+def test_what_is_written_through_const_is_written() -> None:
+    source = CAST.replace("WRITE", "((device uint*)x)")
+    assert _proof_of(source, (0, 256)).is_proved
+    proof = _proof_of(source, (0, 0))
+    assert not proof.is_proved
+    assert "its arguments 'x' and 'y' share memory" in proof.problem
+
+
+def test_what_is_only_read_may_be_bound_twice() -> None:
+    own = "threadgroup uint s[32]; s[i % 32] = x[i] + y[i]"
+    assert _proof_of(CAST.replace("WRITE[i] = y[63 - i]", own), (0, 0)).is_proved
