@@ -1,8 +1,9 @@
-"""Which arguments a kernel touches, and whether it reaches memory beyond them."""
+"""What a kernel asks for: arguments, memory beyond them, and what only the machine knows."""
 
 from __future__ import annotations
 
 from ..ir.nodes import AddressRoot, BufferRoot, Constant, Function
+from ..ir.operations.operation import Origin
 
 
 def untouched_parameters(function: Function, count: int) -> tuple[int, ...]:
@@ -31,3 +32,19 @@ def follows_pointers(function: Function) -> bool:
         isinstance(i.root, AddressRoot) and not isinstance(i.root.address, Constant)
         for i in function.instructions()
     )
+
+
+def asked_operations(function: Function) -> dict[str, int]:
+    """Names of the machine's operations that code uses, each with the axes of it that it uses.
+
+    Those are positions, sizes, barriers and the like, after optimisation.
+    """
+    asked: dict[str, int] = {}
+    for instruction in function.instructions():
+        if instruction.operation.origin is not Origin.MACHINE:
+            continue
+        axis = getattr(instruction.operands[0], "number", None) if instruction.operands else None
+        count = axis + 1 if isinstance(axis, int) and axis < 3 else 1
+        name = instruction.operation.name
+        asked[name] = max(asked.get(name, 1), count)
+    return asked

@@ -52,7 +52,7 @@ class _ApartVectoriser(Vectoriser):
             "entry:",
             *self.text.slots,
             *self.entry.values(),
-            *self.slots.initial_stores(str),
+            *self.slots.initial_stores(str, str),
             f"  br label %b{self.cfg.index[self.cfg.order[0]]}",
         ]
         end = ["stopped:", f"  ret {result} zeroinitializer", "}"]

@@ -10,7 +10,7 @@ from ..analysis.linear_form import number_of
 from ..ir.llvm_types import bits, is_float, mangled
 from ..ir.meaning.ieee import decode
 from ..ir.meaning.scalars import signed
-from ..ir.nodes import Instruction
+from ..ir.nodes import Instruction, Value
 from ..ir.operations.handlers import Handlers
 from ..ir.operations.lanes import (
     MMA,
@@ -198,7 +198,7 @@ class LaneOperations:
         for k in range(8):
             left = self.v.moved(a[k % 2], _ROW_HOLDERS[k])
             for each in (0, 1):
-                half = self.v.moved(b[each], _COLUMN_HOLDERS[k])
+                half = self._row(b[each], _COLUMN_HOLDERS[k])
                 right = text.shuffle("float", half, len(_HALF), [*_HALF, *_HALF])
                 results[each] = text.call(
                     kind,
@@ -209,6 +209,18 @@ class LaneOperations:
                 )
         return results[element], True
 
+    def _row(self, value: Value, holders: tuple[int, ...]) -> str:
+        """The elements of B's row for half of the lanes: one pair for each quarter of all."""
+        place = self.v.shown(value)
+        if place is None:
+            return self.v.moved(value, holders)
+        text, quarters = self.text, []
+        for lane in holders[:: len(holders) // 2]:
+            at = text.let(f"getelementptr float, ptr {place}, i64 {lane}")
+            pair = text.let(f"load <2 x float>, ptr {at}, align 8")
+            quarters.append(text.shuffle("float", pair, 2, [0, 1] * 4))
+        return text.concatenate("float", quarters, len(holders) // 2)[0]
+
 
 _HOLDER = {(matrix_row(lane), matrix_column(lane)): lane for lane in range(LANES)}
 # For each step k and each lane, the lane that holds column k of its row, A's element.
@@ -217,6 +229,10 @@ _ROW_HOLDERS = [tuple(_HOLDER[matrix_row(lane), k & ~1] for lane in range(LANES)
 _HALF = range(LANES // 2)
 _COLUMN_HOLDERS = [tuple(_HOLDER[k, matrix_column(lane)] for lane in _HALF) for k in range(8)]
 assert all(matrix_column(lane) == matrix_column(lane + len(_HALF)) for lane in _HALF)
+assert all(
+    holders == (*(holders[0], holders[0] + 1) * 4, *(holders[8], holders[8] + 1) * 4)
+    for holders in _COLUMN_HOLDERS
+)
 
 
 def _reduction(instruction: Instruction) -> tuple[Operation, str, str]:

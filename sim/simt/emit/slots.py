@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ..ir.context import SCRATCH_SIZE
 from ..ir.nodes import Block
 from .text import TextBuilder, vector_of
 
 MASK = vector_of("i1")
+_MOST_SHOWN = SCRATCH_SIZE // 8
 
 
 @dataclass(slots=True)
@@ -26,8 +28,9 @@ class SlotTable:
     """All slots of a function, by kind and by what they are for.
 
     Kinds: `value` (what a block defines and others use), `escape` (the same behind a loop that
-    lanes leave by turns), `moved` (a value with its lanes in other places), `incoming` (what a phi
-    takes), `mask` (lanes waiting at a block), `fuel`.
+    lanes leave by turns), `moved` (a value with its lanes in other places), `shown` (one whose
+    lanes are loaded from memory), `incoming` (what a phi takes), `mask` (lanes waiting at a block),
+    `fuel`.
     """
 
     def __init__(self, text: TextBuilder) -> None:
@@ -41,12 +44,22 @@ class SlotTable:
             slot = self.all[kind, key] = Slot(type, self._text.slot(type))
         return slot
 
-    def initial_stores(self, fuel: Callable[[], str]) -> list[str]:
-        """What the entry block stores, so that nothing is ever undefined."""
+    def initial_stores(self, fuel: Callable[[], str], scratch: Callable[[], str]) -> list[str]:
+        """What the entry block stores, so that nothing is ever undefined.
+
+        Of what is to lie in memory the scratch memory is told: so it is not turned into registers.
+        """
         lines = []
+        shown = 0
         for (kind, _), slot in self.all.items():
             if kind == "fuel":
                 lines.append(f"  store i64 {fuel()}, ptr {slot.place}")
+            elif kind == "shown":
+                lines += [
+                    f"  {slot.place}.p = getelementptr ptr, ptr {scratch()}, i64 {shown}",
+                    f"  store ptr {slot.place}, ptr {slot.place}.p",
+                ]
+                shown = (shown + 1) % _MOST_SHOWN
             elif kind not in ("value", "moved"):
                 lines.append(f"  store {slot.type} zeroinitializer, ptr {slot.place}")
         return lines

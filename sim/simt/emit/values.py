@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...native.llvm_host import has_wide_registers
+from ..analysis.comparisons import compare_bases
 from ..analysis.divergence import Divergence, analyse_divergence, escapes
 from ..analysis.kept_lanes import find_needed_lanes, in_vectors
 from ..analysis.linear import add_linear_forms
@@ -32,6 +33,7 @@ from .text import TextBuilder, literal, vector_of
 ALL = "splat (i1 true)"
 # A kernel of more accesses to memory is mostly unrolled loops, of which no part runs often.
 _MANY_ACCESSES = 256
+_STORED = frozenset({"value", "escape", "moved", "shown"})  # slots that a definition fills
 
 
 @dataclass(slots=True)
@@ -120,13 +122,19 @@ class Values:
         self.barrier_calls: dict[Block, Instruction] = {}
         returns = self.shape.simdgroups > 1 or bool(observers)
         self.barriers = self._split_at_barriers() if returns else {}
+        self._find_forms(lanes, groups)
+        if compare_bases(self.function, self.cfg, self.divergence, self.linear):
+            self._find_forms(lanes, groups)
+        self.lookups = insert_lookups(self.function, self.cfg, self.divergence)
+
+    def _find_forms(self, lanes: Pattern, groups: Pattern) -> None:
+        """Find where lanes part, and what values are uniform but for a pattern."""
         self.cfg: Cfg = analyse(self.function)
         differs = is_place_in_x if any(groups) else lambda _: False
         self.divergence: Divergence = analyse_divergence(self.function, self.cfg, differs)
         self.linear = add_linear_forms(
             self.function, self.cfg, self.divergence, self.shape, lanes, groups
         )
-        self.lookups = insert_lookups(self.function, self.cfg, self.divergence)
 
     def _find_lanes(self, function: Function, *, packed: bool) -> tuple[Pattern, Pattern]:
         """The lanes that run, and how many threadgroups further each is; all if they are watched.
@@ -277,21 +285,31 @@ class Values:
     def moved(self, value: Value, lanes: Pattern) -> str:
         """Lanes of a value, as a vector of so many; of what a loop only uses, in front of it."""
         count = len(self.kept)
-        if not self._is_from_before(value):
+        if not has_wide_registers() or not self._is_from_before(value):
             return self.text.shuffle(value.type, self.vector(value), count, lanes)
         slot = self.slots.get("moved", (value, lanes), vector_of(value.type, len(lanes)))
         return self.take(slot)
 
+    def shown(self, value: Value) -> str | None:
+        """Where a value's lanes lie in memory, of what a loop only uses; None if nowhere.
+
+        With few registers, what has its lanes moved in front of a loop fills the stack; a pair of
+        lanes that all repeat is loaded so, which takes no shuffle.
+        """
+        if has_wide_registers() or not self._is_from_before(value):
+            return None
+        slot = self.slots.get("shown", value, vector_of(value.type))
+        slot.loads.add(self.block)
+        return slot.place
+
     def _is_from_before(self, value: Value) -> bool:
         """Whether a value is computed in front of the loop that is being emitted, and loaded there.
 
-        Without wide registers that moves more memory than it saves; what waits at barriers would
-        be saved at each.
+        What waits at barriers would be saved at each.
         """
         loop = self.cfg.innermost[self.block]
         return (
             loop is not None
-            and has_wide_registers()
             and isinstance(value, Instruction)
             and value in self._definitions
             and value.block not in loop.blocks
@@ -384,7 +402,7 @@ class Values:
             wanted = [
                 (key, slot)
                 for key, slot in self.slots.all.items()
-                if key[0] in ("value", "escape", "moved") and key not in done
+                if key[0] in _STORED and key not in done
             ]
             if not wanted:
                 return
@@ -405,6 +423,10 @@ class Values:
         if kind == "value":
             varying = self.divergence.is_varying(value)
             self.put(slot, self.vector(value) if varying else self.scalar(value))
+        elif kind == "shown":
+            self.put(slot, self.vector(value))
+            # Or LLVM would take the lanes from registers after all.
+            self.text.do('fence syncscope("singlethread") acq_rel')
         elif kind == "moved":
             self.put(slot, self.text.shuffle(value.type, self.vector(value), len(self.kept), lanes))
         else:

@@ -126,7 +126,9 @@ class Vectoriser(Branches):
 
     def _assemble(self, resumes: list[str]) -> str:
         first = f"b{self.cfg.index[self.cfg.order[0]]}"
-        initial = self.slots.initial_stores(lambda: self.field("i64", c.FUEL))
+        initial = self.slots.initial_stores(
+            lambda: self.field("i64", c.FUEL), lambda: self.field("ptr", c.SCRATCH)
+        )
         head = [
             "define i32 @simdgroup(ptr noalias %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %sg, "
             "ptr %state) #0 {",

@@ -13,9 +13,13 @@ from typing import Any
 from ...native.disk_cache import DiskCache, digest
 from ...native.jit import compile_object
 from ...native.llvm_host import host_target
-from ..analysis.asked import asked_operations
 from ..analysis.merge_accesses import merge_accesses
-from ..analysis.reach import follows_pointers, untouched_parameters, used_parameters
+from ..analysis.reach import (
+    asked_operations,
+    follows_pointers,
+    untouched_parameters,
+    used_parameters,
+)
 from ..analysis.registers import RegisterEstimate, estimate_registers
 from ..emit.apart import with_apart
 from ..emit.driver import ENDING

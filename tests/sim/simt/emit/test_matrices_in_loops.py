@@ -96,3 +96,26 @@ def test_lanes_are_moved_once_in_front_of_the_loop(
     emitted = Vectoriser(program.function, Shape(size=size, nominal=size))
     emitted.run()
     assert sum(kind == "moved" for kind, _ in emitted.slots.all) == moved
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("both from before", 2),
+        ("a of each turn", 2),
+        ("b of each turn", 0),
+        ("a barrier inside", 0),
+    ],
+)
+def test_few_registers_have_rows_of_the_right_matrix_loaded_from_memory(
+    name: str, shown: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(values, "has_wide_registers", lambda: False)
+    kernel = _kernel(name, 0)
+    program = Program(kernel.bitcode, ENTRY, name="k", parameters=kernel.parameters)
+    size = (2 * LANES, 1, 1)
+    emitted = Vectoriser(program.function, Shape(size=size, nominal=size))
+    emitted.run()
+    kinds = [kind for kind, _ in emitted.slots.all]
+    assert kinds.count("shown") == shown
+    assert "moved" not in kinds
