@@ -32,7 +32,7 @@ def recording(
     Args:
         path: the file; it has its name once the block ends, however it ends, after all that was
             committed; after Ctrl-C or a signal to end, after what ends within seconds. Without a
-            dispatch it takes the place of no other file. A link is written through.
+            dispatch there is none, and an older one stays. A link is written through.
         device: "native", Apple's Metal on a Mac, or "emulated".
         program: what the recording calls the program.
         chosen: which dispatches are kept; all if not given.

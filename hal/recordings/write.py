@@ -60,14 +60,13 @@ class RecordingWriter:
 
     Until then it stands beside, under a name of `partial`, and has each second what was added: all
     that is left if the process is killed. What was recorded until an error is kept: leaving the
-    block closes the file in any case. Without a dispatch it takes the place of no other file. Where
-    the name is a link's, what that leads to is written. Any thread may add; what comes once it is
-    closed is left out, as programs may run on that are ended, and so is what a process adds that
-    was forked from this one.
+    block closes the file in any case. Without a dispatch there is none, and one of that name stays
+    as it was. Where the name is a link's, what that leads to is written. Any thread may add; what
+    comes once it is closed is left out, as programs may run on that are ended, and so is what a
+    process adds that was forked from this one.
 
     Attributes:
         partial: the file until it is closed.
-        has_left: whether another file of that name was left, as there was no dispatch.
 
     Raises:
         OSError: if the file cannot be written, or is a folder, a device or a pipe.
@@ -79,7 +78,6 @@ class RecordingWriter:
         """Begin a file that has what was added after `flush` seconds."""
         check_target(path)
         self._path = path.resolve()
-        self.has_left = False
         try:
             self.partial, self._file = new_partial(self._path)
         except OSError as error:
@@ -190,11 +188,10 @@ class RecordingWriter:
             self.flush()
             done = msgspec.json.encode({"dispatches": self._dispatches})
             self._write(chunk(DONE, done, len(done)))
-        if not self._dispatches and self._path.exists():
-            self.partial.unlink()
-            self.has_left = True
-        else:
+        if self._dispatches:
             self.partial.replace(self._path)
+        else:
+            self.partial.unlink()
 
     def _flush_again(self, seconds: float) -> None:
         """Flush until the file is closed, or cannot be written."""

@@ -26,13 +26,22 @@ Program = Callable[[Any], Any]
 
 
 def record(path: Path, program: Program, chosen: Chosen | None = None) -> list[DispatchRecord]:
-    """What a program's recording has, which lies at `path` then."""
+    """What a program's recording has, which lies at `path` then, if it has any."""
+    return counted(path, program, chosen)[0]
+
+
+def counted(
+    path: Path, program: Program, chosen: Chosen | None = None
+) -> tuple[list[DispatchRecord], dict[str, int]]:
+    """The same, and how many dispatches were left out for each reason."""
     writer = RecordingWriter(path, INFO, "program")
     metal = RecordingMetal(Session(emulated, writer, chosen))
     program(metal)
     assert metal.finish(60)
+    if not writer.dispatches:
+        return [], writer.left_out
     with Recording(path) as recording:
-        return list(recording.dispatches())
+        return list(recording.dispatches()), recording.header.left_out
 
 
 def pipeline(metal: Any, device: Any, source: str, name: str) -> Any:

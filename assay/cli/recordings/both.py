@@ -39,8 +39,6 @@ def show_both(
         print_json(result.to_json())
     else:
         typer.echo(str(result))
-    if not result.dispatches:
-        raise CommandError(f"{program} dispatched nothing that could be recorded", code=USAGE)
     if not result.passed:
         raise typer.Exit(FAILED if result.different else USAGE)
 
@@ -66,9 +64,11 @@ def _replayed(
             is_module=False,
         )
         libraries = libraries_of(str(program), None, device, is_module=False)
-        with recording(file, device, program=program.name, libraries=libraries):
+        with recording(file, device, program=program.name, libraries=libraries) as metal:
             code = run(device)
         if code:
             raise CommandError(f"{program} ended with exit code {code}", code=USAGE)
+        if not metal.recorded()[0]:
+            raise CommandError(f"{program} dispatched nothing that could be recorded", code=USAGE)
         with progress() as say:
             return replay(file, tolerances=Tolerances(default=limits), checks=None, say=say)

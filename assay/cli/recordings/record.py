@@ -132,8 +132,8 @@ def record_command(
 
     For each dispatch: its kernel's source or library, constants and grid, every buffer it can
     reach before and after, and when the GPU ran it. [bold]assay replay[/bold] runs the file on any
-    machine and compares. Dispatches run one by one meanwhile. If none was recorded, the exit code
-    is 2, or the program's.
+    machine and compares. Dispatches run one by one meanwhile. If none was recorded, there is no
+    file, and the exit code is 2, or the program's.
 
     [bold]Examples[/bold]
 
@@ -331,10 +331,12 @@ def _ended_after(seconds: float | None, metal: "RecordingMetal", path: Path) -> 
 
 def _tell(path: Path, metal: "RecordingMetal") -> None:
     count, left_out = metal.recorded()
-    if metal.has_left:
-        note(f"{path}: kept as it was, without this run")
-    else:
+    if count:
         size = path.stat().st_size
         note(f"{path}: {count:,} dispatch{'' if count == 1 else 'es'}, {size:,} bytes")
+    elif path.exists():
+        note(f"{path}: kept as it was, without this run")
+    else:
+        note(f"{path}: not written, as nothing was recorded")
     for reason, number in sorted(left_out.items()):
         note(f"not recorded: {number:,} x {reason}")

@@ -35,11 +35,6 @@ class RecordingMetal:
         """How many dispatches are recorded; those that are not, by the reason."""
         return self.session.writer.dispatches, self.session.writer.left_out
 
-    @property
-    def has_left(self) -> bool:
-        """Whether a file of the recording's name was left, as no dispatch was recorded."""
-        return self.session.writer.has_left
-
     def finish(self, seconds: float | None = None) -> bool:
         """Let run what was committed, for at most so long, and close the file.
 

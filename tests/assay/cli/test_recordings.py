@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.hal.recordings import Recording
+from assay.hal.recordings import DeviceInfo, Recording, RecordingWriter
+from assay.hal.recordings.chunks import DONE, chunk
 from tests.support.captured import INPUT, capture, on_metal, write_model
 from tests.support.recorded import SCALE
 from tests.support.recording_files import put_together, taken_apart
@@ -132,8 +133,23 @@ def test_a_recording_of_nothing_does_not_pass(
     file = tmp_path / "a.assay-recording"
     done = assay("record", script, "--device", "emulated", "-o", file, "--limit", "0", "--", 3, 0)
     assert (done.code, done.out) == (2, "21.0\n")
+    assert f"note: {file}: not written, as nothing was recorded" in done.err
     assert "note: not recorded: 1 x dispatches beyond --limit" in done.err
     assert "error: scale.py: no dispatch was recorded" in done.err
+    assert list(tmp_path.iterdir()) == [script]
+
+
+def test_a_recording_without_a_dispatch_does_not_pass_a_replay(
+    assay: Callable[..., Done], tmp_path: Path
+) -> None:
+    file = tmp_path / "a.assay-recording"
+    device = DeviceInfo(name="none", kind="emulated", system="none", recorder="0")
+    with RecordingWriter(tmp_path / "b", device, "scale.py") as writer:
+        writer.leave_out("dispatches beyond --limit")
+        writer.flush()
+        done_well = b'{"dispatches":0}'
+        end = chunk(DONE, done_well, len(done_well))
+        file.write_bytes(writer.partial.read_bytes() + end)  # as recorders left it once
     done = assay("replay", file)
     assert done.code == 2
     assert "not recorded: 1 x dispatches beyond --limit" in done.out
@@ -150,6 +166,22 @@ def test_a_program_that_dispatches_nothing_ends_with_its_own_error_or_one(
         done = assay("record", script, "--device", "emulated", "-o", tmp_path / "a", "--", given)
         assert done.code == code
         assert ("scale.py: no dispatch was recorded; it dispatched none" in done.err) == (not given)
+        assert f"note: {tmp_path / 'a'}: not written, as nothing was recorded" in done.err
+        assert list(tmp_path.iterdir()) == [script]
+
+
+@pytest.mark.parametrize("dispatches", [0, 1])
+def test_a_program_that_fails_leaves_what_it_dispatched_and_no_file_without_it(
+    assay: Callable[..., Done], script: Path, tmp_path: Path, dispatches: int
+) -> None:
+    file = tmp_path / "a.assay-recording"
+    before, _, _ = SCRIPT.partition("sys.exit") if dispatches else ("", "", "")
+    script.write_text(f"{before}\nimport sys\nsys.exit('broken')\n")
+    done = assay("record", script, "--device", "emulated", "-o", file, "--", 3, 0)
+    assert done.code == 1
+    assert "broken" in done.err
+    assert sorted(tmp_path.iterdir()) == sorted([script, file][: 1 + dispatches])
+    assert (f"{file}: not written, as nothing was recorded" in done.err) == (not dispatches)
 
 
 def test_commands_about_traces_open_recordings(

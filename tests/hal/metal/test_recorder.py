@@ -22,6 +22,7 @@ from tests.support.recorded import (
     SCALE,
     SIZE,
     as_floats,
+    counted,
     encode_scale,
     floats,
     pipeline,
@@ -106,10 +107,11 @@ def test_what_is_not_chosen_runs_and_is_counted(
     tmp_path: Path, chosen: Chosen, kept: int, left_out: dict[str, int]
 ) -> None:
     last: list[float] = []
-    found = record(tmp_path / "a", lambda metal: last.extend(as_floats(scale(metal, 6))), chosen)
+    found, others = counted(
+        tmp_path / "a", lambda metal: last.extend(as_floats(scale(metal, 6))), chosen
+    )
     assert last[0] == 2.0**6
-    with Recording(tmp_path / "a") as recording:
-        assert (len(found), recording.header.left_out) == (kept, left_out)
+    assert (len(found), others) == (kept, left_out)
 
 
 def test_dispatches_of_one_encoder_are_kept_one_by_one(tmp_path: Path) -> None:
@@ -218,9 +220,9 @@ def test_what_cannot_be_encoded_is_told_though_nobody_waits(tmp_path: Path) -> N
         encoder.endEncoding()
         commands.commit()
 
-    assert record(tmp_path / "a", too_large) == []
-    with Recording(tmp_path / "a") as recording:
-        ((reason, count),) = recording.header.left_out.items()
+    found, others = counted(tmp_path / "a", too_large)
+    assert found == []
+    ((reason, count),) = others.items()
     assert count == 1
     assert "cannot be encoded: " in reason and "4096 threads; kernel 'scale' allows" in reason
 
@@ -318,9 +320,7 @@ def test_a_pipeline_of_a_device_that_is_not_recorded_runs_and_is_counted(tmp_pat
         ran(commands, encoder)
         assert as_floats(x) == [2.0] * 8
 
-    assert record(tmp_path / "a", beside) == []
-    with Recording(tmp_path / "a") as recording:
-        assert recording.header.left_out == {"a pipeline of an unknown function": 1}
+    assert counted(tmp_path / "a", beside) == ([], {"a pipeline of an unknown function": 1})
 
 
 def test_what_hangs_does_not_keep_the_recording_from_being_closed(tmp_path: Path) -> None:
@@ -453,6 +453,4 @@ def test_buffers_over_each_other_are_counted_with_their_reason(tmp_path: Path, k
         encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
         ran(commands, encoder)
 
-    assert record(tmp_path / "a", over) == []
-    with Recording(tmp_path / "a") as recording:
-        assert recording.header.left_out == {"buffers of the same memory": 1}
+    assert counted(tmp_path / "a", over) == ([], {"buffers of the same memory": 1})

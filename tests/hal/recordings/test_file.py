@@ -40,21 +40,25 @@ DATA = np.random.default_rng(1).integers(0, 255, 3 * PART + 5, np.uint8).tobytes
 
 def write(path: Path, data: bytes = DATA, dispatches: int = 2) -> None:
     with RecordingWriter(path, INFO, "program") as writer:
-        source = writer.add_bytes(b"kernel void k() {}")
-        library = writer.add_library(LibraryRecord(data=source, compiled=False))
-        kernel = writer.add_kernel(KernelRecord(library=library, name="k"))
-        memory = MemoryRecord(label="x", before=writer.add_bytes(data), after=None)
-        for _ in range(dispatches):
-            writer.add_dispatch(
-                DispatchRecord(
-                    kernel=kernel,
-                    grid=SIZE,
-                    in_threads=True,
-                    threadgroup=SIZE,
-                    memories=(memory,),
-                    bound=(Bound(index=0, memory=0, offset=4),),
-                )
+        fill(writer, data, dispatches)
+
+
+def fill(writer: RecordingWriter, data: bytes = DATA, dispatches: int = 1) -> None:
+    source = writer.add_bytes(b"kernel void k() {}")
+    library = writer.add_library(LibraryRecord(data=source, compiled=False))
+    kernel = writer.add_kernel(KernelRecord(library=library, name="k"))
+    memory = MemoryRecord(label="x", before=writer.add_bytes(data), after=None)
+    for _ in range(dispatches):
+        writer.add_dispatch(
+            DispatchRecord(
+                kernel=kernel,
+                grid=SIZE,
+                in_threads=True,
+                threadgroup=SIZE,
+                memories=(memory,),
+                bound=(Bound(index=0, memory=0, offset=4),),
             )
+        )
 
 
 def textured(**change: object) -> dict[str, object]:
@@ -100,11 +104,23 @@ def test_the_same_recording_is_the_same_file(tmp_path: Path) -> None:
 
 def test_what_was_recorded_before_an_error_is_kept(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), RecordingWriter(tmp_path / "a", INFO, "p") as writer:
+        fill(writer)
         writer.leave_out("reason")
         raise KeyboardInterrupt
     with Recording(tmp_path / "a") as recording:
         assert recording.header.left_out == {"reason": 1}
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_without_a_dispatch_there_is_no_file_and_an_older_one_stays(tmp_path: Path) -> None:
+    with RecordingWriter(tmp_path / "a", INFO, "program") as writer:
+        fill(writer, dispatches=0)
+        writer.leave_out("reason")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "a").write_text("older")
+    RecordingWriter(tmp_path / "a", INFO, "program").close()
+    assert (tmp_path / "a").read_text() == "older"
+    assert list(tmp_path.iterdir()) == [tmp_path / "a"]
 
 
 def test_what_comes_after_the_end_is_left_out(tmp_path: Path) -> None:
@@ -330,8 +346,9 @@ FORKING = """
 import os, sys
 from pathlib import Path
 from assay.hal.recordings import RecordingWriter
-from tests.support.recorded import INFO
+from tests.hal.recordings.test_file import INFO, fill
 with RecordingWriter(Path(sys.argv[1]), INFO, "program") as writer:
+    fill(writer)
     writer.leave_out("before")
     child = os.fork()
     if not child:
@@ -360,5 +377,6 @@ def test_writers_of_one_file_do_not_meet(tmp_path: Path) -> None:
         names = [each.partial.name for each in (one, two)]
         assert names == ["a.partial.assay-recording", "a.partial-2.assay-recording"]
         assert partials_of(path) == [one.partial, two.partial]
+        fill(two)
     with Recording(path) as recording:
         assert recording.header.program == "two"  # whose file stays, as `one` has no dispatch
