@@ -218,6 +218,8 @@ class Scopes:
         group = self._attributes.end_of_group(position)
         if group is not None:
             return group + 1
+        if text == "operator" and seen.parameters is None:
+            return self._behind_symbol(position + 1)
         if text == "<" and seen.parameters is None and not seen.assigned:
             close = self._stream.close_angle(position)
             return position + 1 if close is None else close + 1
@@ -235,6 +237,13 @@ class Scopes:
         elif text == "enum":
             seen.is_enum = True
         return position + 1
+
+    def _behind_symbol(self, position: int) -> int:
+        """Behind an operator's symbol, such as `>=`, which is no assignment and opens no angle."""
+        tokens = self._stream.tokens
+        while tokens[position].kind != "ident" and tokens[position].original not in ("(", ";"):
+            position += 1
+        return position
 
     def _names_function(self, paren: int) -> bool:
         """Whether the parenthesis may open a parameter list: a name stands before it."""
