@@ -24,7 +24,10 @@ class WatchedBarriers(Access):
         instructions = vectoriser.function.instructions()
         operations = {each.operation for each in instructions}
         self.has_kinds = ACCESS_KIND in operations
-        self._has_barriers = bool(operations & {THREADGROUP_BARRIER, SIMDGROUP_BARRIER})
+        # Those of a threadgroup are no instructions any more: blocks end at them.
+        self._has_barriers = bool(vectoriser.barriers) or bool(
+            operations & {THREADGROUP_BARRIER, SIMDGROUP_BARRIER}
+        )
 
     def wait(self, barrier: Instruction, block: Block) -> None:
         """Report that the current lanes wait at a barrier."""
