@@ -83,10 +83,14 @@ def _numbers(buffers: Iterable[int]) -> str:
 def _need(need: Need) -> str:
     if not need.is_redundant:
         return "not proved to be redundant"
-    if not need.not_with:
-        return "redundant: all is proved without it"
-    others = " and ".join(_place(site) for site in need.not_with)
-    return f"redundant: all is proved without it, but not also without that of {others}"
+    told = "redundant: all is proved without it"
+    if need.rests_on:
+        places = ", ".join(_place(site) for site in need.rests_on)
+        told += f" if what is computed at {places} does not wrap"
+    if need.not_with:
+        others = " and ".join(_place(site) for site in need.not_with)
+        told += f", but not also without that of {others}"
+    return told
 
 
 def _place(site: Site) -> str:
@@ -118,6 +122,7 @@ def rings_json(rings: Rings, gains: Iterable[Gain] = ()) -> dict[str, Any]:
                 "line": each.site.line,
                 "redundant": each.is_redundant,
                 "not_with": [site.line for site in each.not_with],
+                "rests_on": [site.line for site in each.rests_on],
                 "gain": _gain_json(gained.get(each.site)),
             }
             for each in rings.needs

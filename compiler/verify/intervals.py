@@ -103,7 +103,9 @@ def _next(kernel: Kernel, loop: Loop, count: Count) -> Count:
     if count.is_own:
         return count
     if count.offset > 0:
-        return Count(f"later.{kernel.cfg.index[loop.header]}", after=count, is_own=True)
+        # What it is later than is in its name: that is known of it wherever it is met.
+        after = f"{count.symbol}+{count.offset}"
+        return Count(f"later.{kernel.cfg.index[loop.header]}({after})", after=count, is_own=True)
     return count.further(1)
 
 

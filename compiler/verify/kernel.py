@@ -22,6 +22,7 @@ from assay.sim.simt.ir.nodes import (
     Root,
     clone,
 )
+from assay.sim.simt.ir.operations.marks import UNINITIALISED
 from assay.sim.simt.ir.operations.memory import LOAD
 from assay.sim.simt.ir.operations.operation import Variation
 from assay.sim.simt.ir.operations.positions import SIMDGROUP_INDEX_IN_THREADGROUP
@@ -232,7 +233,11 @@ def _between_lanes(
     function: Function, cfg: Cfg, written: frozenset[Root], *, strict: bool
 ) -> Divergence:
     def differs(instruction: Instruction) -> bool:
-        """Lanes that load at different times what others write need not find the same."""
+        """What has no value has any, and lanes that load at different times what others write need
+        not find the same.
+        """
+        if instruction.operation is UNINITIALISED:
+            return True
         return strict and _may_change(instruction, written)
 
     return analyse_divergence(function, cfg, differs)
@@ -249,6 +254,8 @@ def _between_threads(function: Function, cfg: Cfg, written: frozenset[Root]) -> 
     def differs(instruction: Instruction) -> bool:
         """What lanes of a simdgroup agree on, threads of a threadgroup need not."""
         operation = instruction.operation
+        if operation is UNINITIALISED:
+            return True
         if operation is LOAD:
             return _may_change(instruction, written)
         is_position = operation is SIMDGROUP_INDEX_IN_THREADGROUP

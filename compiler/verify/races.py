@@ -78,7 +78,7 @@ def buffer_races(within: Study, between: Study) -> Answer:
     """
     kernel = within.kernel
     found = _Search(between, lambda root: isinstance(root, BufferRoot))
-    found.obstacles += _unknown_buffers(kernel)
+    found.obstacles += unknown_buffers(kernel)
     visits = tuple((block, State()) for block in kernel.cfg.order)
     found.run([Interval(None, {}, visits)])
     if within.effort.is_for_proofs and (found.examples or found.obstacles):
@@ -172,7 +172,7 @@ def unknown_arrays(kernel: Kernel) -> list[Obstacle]:
     return found
 
 
-def _unknown_buffers(kernel: Kernel) -> list[Obstacle]:
+def unknown_buffers(kernel: Kernel) -> list[Obstacle]:
     """Accesses through pointers, if they or accesses to buffers write."""
     writes = any(isinstance(root, BufferRoot | AddressRoot) for root in kernel.written)
     found = _through_pointers(kernel, _DEVICE_SPACES) if writes else []

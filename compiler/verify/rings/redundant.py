@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +17,8 @@ from ..initial import initialised
 from ..intervals import MEM_DEVICE, MEM_THREADGROUP, intervals
 from ..kernel import Kernel, Size, barrier_of, prepared
 from ..lanes import Strict
-from ..races import races_within, same_memory, threadgroup_races
+from ..memory.pointers import Pointers
+from ..races import races_within, same_memory, threadgroup_races, unknown_buffers
 from ..ranges import Lemmas
 from ..study import Assumed, Study
 
@@ -32,15 +33,22 @@ class Need:
         site: the barrier.
         is_redundant: whether all is proved without it.
         not_with: barriers that are redundant, too, but not together with this one.
+        rests_on: where something is computed that must not wrap for that.
     """
 
     site: Site
     is_redundant: bool
     not_with: tuple[Site, ...] = ()
+    rests_on: tuple[Site, ...] = ()
 
 
 def needs_of(
-    program: Program, size: Size, assumed: Callable[[Kernel], Assumed], *, lanes: bool = False
+    program: Program,
+    size: Size,
+    assumed: Callable[[Kernel], Assumed],
+    *,
+    lanes: bool = False,
+    pointers: Pointers | None = None,
 ) -> list[Need]:
     """Of each barrier, whether it is needed; empty if not all is proved with them.
 
@@ -49,47 +57,55 @@ def needs_of(
         size: threads of a threadgroup.
         assumed: what is assumed of launches.
         lanes: whether nothing but barriers orders lanes of a simdgroup.
+        pointers: where pointers in arguments lead to.
     """
-    kernel = prepared(program, size, strict=lanes)
+    kernel = prepared(program, size, pointers=pointers, strict=lanes)
     share_loops(kernel)
     ordered = _atomics_that_meet(kernel)
     sites = [barrier.site for block in kernel.barriers if (barrier := barrier_of(block))]
 
-    def is_proved_without(dropped: Sequence[int]) -> bool:
+    def without(*dropped: int) -> tuple[Site, ...] | None:
+        """What must not wrap for a proof without some barriers; None if there is none."""
+
         def by_simdgroup() -> Kernel:
-            kernel = prepared(program, size, dropped, by_simdgroup=True)
+            kernel = prepared(program, size, dropped, pointers, by_simdgroup=True)
             share_loops(kernel)
             return kernel
 
         strict = Strict(by_simdgroup, assumed, is_meant=lanes)
-        kernel = prepared(program, size, without=dropped, strict=lanes)
-        return _is_proved(kernel, assumed, strict, lanes) and (
-            not dropped or _atomics_that_meet(kernel) <= ordered
-        )
+        kernel = prepared(program, size, dropped, pointers, strict=lanes)
+        share_loops(kernel)
+        if dropped and not _atomics_that_meet(kernel) <= ordered:
+            return None
+        return _rests_on(kernel, assumed, strict, lanes)
 
-    if not is_proved_without(()):
+    if without() is None:
         return []
-    single = [number for number in range(len(sites)) if is_proved_without((number,))]
+    single = {
+        number: rests for number in range(len(sites)) if (rests := without(number)) is not None
+    }
     rivals: dict[int, list[Site]] = {number: [] for number in single}
-    for one, other in itertools.combinations(single[:_MOST_TOGETHER], 2):
-        if not is_proved_without((one, other)):
+    for one, other in itertools.combinations([*single][:_MOST_TOGETHER], 2):
+        if without(one, other) is None:
             rivals[one].append(sites[other])
             rivals[other].append(sites[one])
     return [
         Need(
             site=site,
-            is_redundant=number in rivals,
+            is_redundant=number in single,
             not_with=tuple(rivals.get(number, ())),
+            rests_on=single.get(number, ()),
         )
         for number, site in enumerate(sites)
     ]
 
 
-def _is_proved(
+def _rests_on(
     kernel: Kernel, assumed: Callable[[Kernel], Assumed], strict: Strict, lanes: bool
-) -> bool:
-    """Whether threads come to the same barriers, do not race, and read what was written."""
-    share_loops(kernel)
+) -> tuple[Site, ...] | None:
+    """What must not wrap so that threads come to the same barriers, do not race, and read what was
+    written; None if that is not proved.
+    """
     holds, lemmas = assumed(kernel), Lemmas()
 
     def study(*, lenient: bool = False, many: bool = False) -> Study:
@@ -98,10 +114,18 @@ def _is_proved(
     questions: tuple[Callable[[], Answer], ...] = (
         lambda: strict.barriers(uniform_barriers(study())),
         lambda: strict.threadgroup(threadgroup_races(study())),
-        lambda: strict.buffers(races_within(study(lenient=True))),
         lambda: initialised(study(many=True)),
     )
-    return all(ask().verdict == "proved" for ask in questions)
+    if unknown_buffers(kernel) or not all(ask().verdict == "proved" for ask in questions):
+        return None
+    for lenient in (False, True):
+        within = study(lenient=lenient)
+        found = strict.buffers(races_within(within))
+        if found.verdict == "proved":
+            taken = [each.site for each in within.ranges.taken]
+            between_lanes = [each.site for each in found.rests_on if each.site is not None]
+            return tuple(dict.fromkeys([*taken, *between_lanes]))
+    return None
 
 
 def _atomics_that_meet(kernel: Kernel) -> set[tuple[frozenset[Site], bool]]:

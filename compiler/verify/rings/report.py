@@ -31,8 +31,14 @@ def rings_of(program: Program, launch: Launch) -> Rings:
     Raises:
         UnsupportedKernel: for what proofs cannot be about.
     """
+    if launch.ragged:  # of which it is not followed which threads write
+        return Rings(rotations=tuple(rotations_of(program, launch)))
     needs = needs_of(
-        program, launch.size, lambda other: assumed_of(other, launch), lanes=launch.lanes
+        program,
+        launch.size,
+        lambda other: assumed_of(other, launch),
+        lanes=launch.lanes,
+        pointers=launch.pointers,
     )
     return Rings(rotations=tuple(rotations_of(program, launch)), needs=tuple(needs))
 

@@ -155,3 +155,32 @@ def test_atomics_of_other_widths_are_no_order_for_each_other() -> None:
         "atomic_max_explicit((device atomic_ulong*)y, ulong(i), memory_order_relaxed);"
     )
     assert _verdicts(_proof(body))["buffer races"] == "undecided"
+
+
+LATER = """\
+threadgroup uint a[64], b[64];
+a[t] = t;
+b[t] = 0;
+threadgroup_barrier(mem_flags::mem_threadgroup);
+for (uint i = 0; i < n; i++)
+    for (uint j = 0; j < c[0]; j++) {
+        FIRST else SECOND else if (j == 3) { b[t] += a[t ^ 32]; }
+    }
+y[i] = b[t];
+"""
+_WRITES = "if (j == 5) { threadgroup_barrier(mem_flags::mem_threadgroup); a[t] = i; }"
+_WAITS = "if (j == 4) { threadgroup_barrier(mem_flags::mem_threadgroup); }"
+
+
+@pytest.mark.parametrize(("first", "second"), [(_WRITES, _WAITS), (_WAITS, _WRITES)])
+def test_what_comes_later_in_one_iteration_says_nothing_of_another(first: str, second: str) -> None:
+    body = LATER.replace("FIRST", first).replace("SECOND", second)
+    assert _verdicts(_proof(body))["threadgroup races"] != "proved"
+
+
+def test_threads_do_not_agree_on_what_has_no_value() -> None:
+    own = "threadgroup uint s[128]; uint x; if (n > 5) x = 0;"
+    barrier = "if (x < 5) threadgroup_barrier(mem_flags::mem_threadgroup);"
+    assert _verdicts(_proof(f"{own} s[t] = t; {barrier}"))["barriers"] != "proved"
+    raced = f"{own} s[t + (x & 1)] = t;"
+    assert _verdicts(_proof(raced))["threadgroup races"] != "proved"

@@ -110,3 +110,38 @@ kernel void k(device uint* y, uint t [[thread_index_in_threadgroup]],
 }
 """
     assert [each.is_redundant for each in found(source, 64).needs] == [False, False]
+
+
+_WITHOUT = """\
+#include <metal_stdlib>
+using namespace metal;
+kernel void k(device uint* a, device uint* b, constant uint& n, device uint* out,
+              uint t [[thread_index_in_threadgroup]], uint g [[threadgroup_position_in_grid]]) {
+    BODY
+}
+"""
+
+
+def test_no_barrier_is_called_redundant_where_it_is_not_known_what_is_accessed() -> None:
+    body = (
+        "device uint* p = n > 5 ? a : b; p[g * 64 + t] = t;"
+        "threadgroup_barrier(mem_flags::mem_device); out[g * 64 + t] = p[g * 64 + (t ^ 32)];"
+    )
+    assert found(_WITHOUT.replace("BODY", body), 64).needs == ()
+
+
+def test_a_barrier_that_is_redundant_only_if_nothing_wraps_says_so() -> None:
+    body = (
+        "uint at = t * n, x = 0; if (t < 32) a[at] = t;\n"
+        "threadgroup_barrier(mem_flags::mem_device); if (t >= 32) x = a[at]; out[t] = x;"
+    )
+    rings = found(_WITHOUT.replace("BODY", body), 64, "n >= 1", "groups.x == 1")
+    (need,) = rings.needs
+    assert need.is_redundant
+    assert [each.line for each in need.rests_on] == [5]
+    assert "if what is computed at" in "\n".join(rings_text(rings))
+
+
+def test_no_barrier_is_called_redundant_for_threadgroups_that_are_not_full() -> None:
+    program = compile_library(SMALL).function("k").program()
+    assert rings_of(program, Launch(size=(64, 1, 1), ragged=True)).needs == ()
