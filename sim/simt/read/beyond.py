@@ -33,19 +33,17 @@ _PLAIN_USE = re.compile(
     r"|call void @llvm\.lifetime\.\w+\.p0\()"
 )
 _NAME = re.compile(r'%(?:"[^"]*"|[-$._A-Za-z0-9]+)')
-_TYPE = r'(?:<[^>]*>|\[[^\]]*\]|\{[^}]*\}|%"[^"]*"|%[-\w.$]+|[a-z]\w*)'
-# Loads, stores and copies through pointers that may be to variables.
+# Loads, stores, steps and copies through pointers that may be to variables.
 _OWN_TOUCH = re.compile(
-    rf"^  (?:%\S+ = load (?:volatile |atomic )*(?P<loaded>{_TYPE})"
-    rf"|store (?:volatile |atomic )*(?P<stored>{_TYPE}) [^\n]*?"
-    rf"|%\S+ = getelementptr (?:inbounds |nuw )*(?P<stepped>{_TYPE})), ptr (?P<at>%[^,\s]+),|"
+    r"^  (?:(?:%\S+ = load|store) (?:volatile |atomic )*|%\S+ = getelementptr (?:inbounds |nuw )*)"
+    r"(?P<kind>[^\n]*?), ptr (?P<at>%[^,\s]+),|"
     r"^  (?:tail )?call void @llvm\.mem(?:cpy|move|set)\.(?P<operands>[^\n]*?), i64 (?P<size>\d+),",
     re.MULTILINE,
 )
 _HANDED = re.compile(
     r"^  (?:store ptr %[^,\s]+|(?:%\S+ = )?(?:tail )?call [^@\n]*@(?!llvm\.)[^\n]*)", re.MULTILINE
 )
-_VARIABLE = re.compile(rf"^  (%\S+) = alloca ({_TYPE})", re.MULTILINE)
+_VARIABLE = re.compile(_ALLOCA.pattern, re.MULTILINE)
 _PLAIN_POINTER = re.compile(r"\bptr (?:align \d+ )?(%[^,\s]+)")
 _CONSTANT_SPACE = 6
 # The bytes at which an access may begin, its symbol, where it begins, and whether that is inside.
@@ -87,7 +85,8 @@ def may_leave(text: str) -> bool:
 
 def may_be_larger(text: str) -> bool:
     """Whether a module's unoptimised `text` may touch a variable as something with more bytes:
-    at once, or where a pointer to it was handed to."""
+    at once, or where a pointer to it was handed to.
+    """
     types = types_of(text)
     sizes: dict[str, int] = {}
 
@@ -102,10 +101,11 @@ def may_be_larger(text: str) -> bool:
         handed = {name for match in _HANDED.finditer(body) for name in _NAME.findall(match[0])}
         least = min([least, *(variables[name] for name in handed & variables.keys())])
         for match in _OWN_TOUCH.finditer(body):
-            kind, names = match["loaded"] or match["stored"] or match["stepped"], [match["at"]]
-            if not kind:
+            if match["kind"]:
+                touched, names = size(match["kind"]), [match["at"]]
+            else:
+                touched = int(match["size"])
                 names = _PLAIN_POINTER.findall(match["operands"])
-            touched = size(kind) if kind else int(match["size"])
             known = [variables[name] for name in names if name in variables]
             if any(touched > each for each in known):
                 return True

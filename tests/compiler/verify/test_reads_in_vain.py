@@ -46,6 +46,9 @@ OWN = "float a[8]; for (uint j = 0; j < 8; ++j) a[j] = j * m; float v = a[i]; if
 INSIDE = {
     "clamped": "float v = x[min(i, n - 1)]; if (i < n) y[i] = v;",
     "guarded": "if (i < n) { float v = x[i]; y[i] = v; }",
+    "beside an array of arrays": "float a[2][2] = {}; (void)a; if (i < n) y[i] = x[i];",
+    "beside a struct of arrays": "struct { float a[2][2]; int b[3]; } q = {}; auto r = q; (void)r;"
+    "if (i < n) y[i] = x[i];",
     "of an own array": "float a[8]; for (uint j = 0; j < 8; ++j) a[j] = j * m;"
     "float v = a[i % 8]; if (i < 8) y[i] = v;",
 }
