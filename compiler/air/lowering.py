@@ -186,15 +186,14 @@ def _defined(text: str, *, of_eights: bool) -> tuple[str, list[str]]:
 
 
 def _shim(function: AirFunction, *, of_eights: bool) -> str:
-    is_early = of_eights and of_tensors.is_of_tensors(function)
+    is_of_tensors = of_tensors.is_of_tensors(function)
+    is_early = of_eights and is_of_tensors
     if is_early:
         shim = eights.shim_of(function)
+    elif is_of_tensors:
+        shim = of_tensors.shim_of(function)
     else:
-        shim = (
-            of_tensors.shim_of(function)
-            if of_tensors.is_of_tensors(function)
-            else shim_of(function)
-        )
+        shim = shim_of(function)
     if shim is None:
         why = " for tensors in registers of GPUs before M5, which it is for" if is_early else ""
         raise AirFormatError(f"it calls '{function.name}', which is not known here{why}")

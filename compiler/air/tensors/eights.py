@@ -18,11 +18,9 @@ def shim_of(function: AirFunction) -> str | None:
         in_memory = ["_" in run[part] for part in ("left", "right", "sums")]
         if all(in_memory):
             return shims.shim_of(function)
-        return (
-            None
-            if any(in_memory)
-            else _multiplying(function.name, run["left"], run["right"], run["sums"])
-        )
+        if any(in_memory):
+            return None
+        return _multiplying(function.name, run["left"], run["right"], run["sums"])
     return shims.shim_of(function, "eights::")
 
 

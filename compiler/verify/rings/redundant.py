@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS
+from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, Instruction
 from assay.sim.simt.run.program import Program
 from assay.sim.site import Site
 
 from ..answers import Answer
 from ..barriers import share_loops, uniform_barriers
 from ..initial import initialised
-from ..intervals import MEM_DEVICE, MEM_THREADGROUP, intervals
+from ..intervals import MEM_DEVICE, MEM_THREADGROUP, Interval, State, intervals
 from ..kernel import Kernel, Size, barrier_of, prepared
 from ..lanes import Strict
 from ..memory.pointers import Pointers
@@ -137,15 +137,19 @@ def _atomics_that_meet(kernel: Kernel) -> set[tuple[frozenset[Site], bool]]:
         for flag in (MEM_THREADGROUP, MEM_DEVICE)
         for interval in intervals(kernel, flag)
         for (one, here), (other, there) in itertools.combinations_with_replacement(
-            [
-                (access, state)
-                for block, state in interval.visits
-                for access in block.body
-                if access.operation.is_atomic
-                and isinstance(access.root, THREADGROUP_ROOTS) == (flag == MEM_THREADGROUP)
-            ],
-            2,
+            _atomics(interval, flag), 2
         )
         if (one.operation.writes_memory or other.operation.writes_memory)
         and same_memory(one, other)
     }
+
+
+def _atomics(interval: Interval, flag: int) -> list[tuple[Instruction, State]]:
+    """Atomic accesses of an interval to the memory that barriers with a flag order."""
+    return [
+        (access, state)
+        for block, state in interval.visits
+        for access in block.body
+        if access.operation.is_atomic
+        and isinstance(access.root, THREADGROUP_ROOTS) == (flag == MEM_THREADGROUP)
+    ]
