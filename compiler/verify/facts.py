@@ -22,6 +22,7 @@ class Facts:
         self._facts: dict[int, list[Any]] = {}
         self._stated: set[tuple[int, int]] = set()
         self._symbols: dict[int, frozenset[int]] = {}
+        self._order: dict[int, int] = {}  # of symbols, as they were found
         self._kept: list[Any] = []  # numbers of terms are theirs while they live
 
     def number_of(self, value: Value) -> int:
@@ -49,7 +50,7 @@ class Facts:
         seen: set[int] = set()
         work = list(formulas)
         while work:
-            for symbol in sorted(self.symbols_of(work.pop()) - seen):
+            for symbol in sorted(self.symbols_of(work.pop()) - seen, key=self._order.__getitem__):
                 seen.add(symbol)
                 facts = self._facts.get(symbol, [])
                 found += facts
@@ -71,5 +72,7 @@ class Facts:
         if known is None:
             parts = [self._find(reader, each) for each in reader.parts(term)]
             mine = {number} if reader.is_unknown(term) else set()
+            for each in mine:
+                self._order.setdefault(each, len(self._order))
             known = self._symbols[number] = frozenset(mine).union(*parts)
         return known

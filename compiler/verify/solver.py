@@ -78,6 +78,15 @@ class Model:
             return term
         return int(self.numbers.eval(term, model_completion=True).as_long())
 
+    def named(self) -> list[tuple[Any, Any]]:
+        """Symbols and functions that the model has, by name, each with what it is."""
+        found = [(each, self.numbers[each]) for each in self.numbers.decls()]
+        return sorted((each for each in found if each[1] is not None), key=_name)
+
+
+def _name(found: tuple[Any, Any]) -> str:
+    return str(found[0].name())
+
 
 def solve(
     formulas: Iterable[Expression],
@@ -106,17 +115,38 @@ def solve(
         return Model("no")
     open = [each for each in given if each is not True]
     stated = [*open, *facts.about(open)]
-    for way in _WAYS:
-        solver = _solver(z3.main_ctx(), way, seconds)
-        solver.add(*stated)
+    first = _WAYS[0]
+    solver = _solver(z3.main_ctx(), first, seconds)
+    solver.add(*stated)
+    found = solver.check()
+    if found == z3.unsat:
+        return Model("no")
+    if found == z3.unknown:
+        return _apart(stated, _WAYS, seconds) or Model("unknown")
+    if not shows_numbers:
+        return Model("yes")
+    return _apart(stated, [first], seconds) or Model("yes", solver.model())
+
+
+def _apart(stated: Iterable[Any], ways: Iterable[_Way], seconds: float) -> Model | None:
+    """What is found by the first way that finds something; None if none does.
+
+    How far z3 comes, and which numbers it finds, follows the numbers that it gave to terms, and so
+    what was asked before. Here it is asked in a context of its own, where answers repeat.
+    """
+    import z3
+
+    context = z3.Context()
+    formulas = [each.translate(context) for each in stated]
+    for way in ways:
+        solver = _solver(context, way, seconds)
+        solver.add(*formulas)
         found = solver.check()
         if found == z3.sat:
-            if not shows_numbers:
-                return Model("yes")
-            return Model("yes", _repeatable(stated, way, seconds) or solver.model())
+            return Model("yes", solver.model().translate(z3.main_ctx()))
         if found == z3.unsat:
             return Model("no")
-    return Model("unknown")
+    return None
 
 
 def _solver(context: Any, way: _Way, seconds: float) -> Any:
@@ -132,16 +162,3 @@ def _solver(context: Any, way: _Way, seconds: float) -> Any:
     if way.is_simplex:
         solver.set("arith.solver", 2)
     return solver
-
-
-def _repeatable(stated: Iterable[Any], way: _Way, seconds: float) -> Any:
-    """A model that does not depend on what was asked before; None if there is no time for it.
-
-    Numbers of models follow the numbers that z3 gave to terms, so they are found apart.
-    """
-    import z3
-
-    context = z3.Context()
-    solver = _solver(context, way, seconds)
-    solver.add(*(each.translate(context) for each in stated))
-    return solver.model().translate(z3.main_ctx()) if solver.check() == z3.sat else None

@@ -221,9 +221,8 @@ class Search:
         """Whether a guess may be right of a read that a model is of."""
         numbers = [
             symbol() == number
-            for symbol, number in ((each, model.numbers[each]) for each in model.numbers.decls())
-            if symbol.arity() == 0 and number is not None
-            if not symbol.name().startswith("writer")
+            for symbol, number in model.named()
+            if symbol.arity() == 0 and not symbol.name().startswith("writer")
         ]
         study, who = self.study, self._who(question, guess)
         found = solve(
