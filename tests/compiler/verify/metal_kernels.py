@@ -177,9 +177,12 @@ class _Draw:
         inner, name = scope.inner(), f"i{self._loops}"
         inner.plain.append(name)
         turns = self._pick(("number", 3), ("name", "m"), ("%", ("name", "n"), ("number", 4)))
+        known = inner.inner()
         body = self._several(inner, self._pick(1, 2), depth + 1)
         if self._pick(0, 0, 1):
-            body.insert(self._pick(0, len(body)), self._new("leave", self._condition(inner)))
+            place = self._pick(0, len(body))
+            leaves = self._condition(inner if place else known)
+            body.insert(place, self._new("leave", leaves))
         return self._new("for", name, turns, body=tuple(body))
 
     def _leave(self, scope: _Scope, depth: int) -> Statement:
