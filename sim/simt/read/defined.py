@@ -6,6 +6,8 @@ would then turn into nothing. Here each operation gets the meaning that the engi
 that the optimiser computes the same of constants as the engines do of values:
 
 * promises (`nsw`, `inbounds`, `exact`, ranges of loaded values) are dropped;
+* that accesses as different types are to different places is not believed, as kernels reinterpret
+  memory; that those of different address spaces are is;
 * shifts count modulo the width; conversions to integers saturate, and NaN gives 0;
 * divisions by what is no number are hidden from the optimiser (`divisions.py`);
 * a function that ends without a value gives 0;
@@ -25,6 +27,14 @@ _PROMISES = re.compile(
     rf"((?: {_FLAG})+)(?= )"
 )
 _METADATA = re.compile(r", !(?:range|noundef|nonnull|align|dereferenceable) ![0-9]+")
+# What is said of an access: that no access as another type goes to the same place.
+_TYPED = re.compile(
+    r"(?P<access>ptr(?: addrspace\((?P<space>\d+)\))? [^\s,]+(?:, align \d+)?(?:, !dbg ![0-9]+)?)"
+    r", !tbaa ![0-9]+"
+)
+_OTHERWISE_TYPED = re.compile(r", !tbaa(?:\.struct)? ![0-9]+")
+_KINDS = {"1": "written", "3": "written", "6": "constant"}  # by address space
+_NUMBERED = re.compile(r"^!(\d+) = ", re.MULTILINE)
 _NOTHING = re.compile(r"\b(i\d+|half|bfloat|float|double) poison(?=[,)\s]|$)")
 _SECOND_NOTHING = re.compile(
     r"^(  %\S+ = (?!insert|shuffle|select|phi|extract)[^<\n]*?\b(?:i\d+|half|bfloat|float|double) "
@@ -46,9 +56,16 @@ _ACTION = re.compile(r"^  (?:store |.*\bcall )", re.MULTILINE)
 _RESULT = re.compile(r"^define [^@]*?(?P<type>[<{[].*|ptr addrspace\(\d+\)|[^ ]+) @")
 
 
-def defined(text: str) -> str:
-    """The unoptimised module `text`, in which no operation on values is undefined."""
+def defined(text: str, *, has_types: bool = False) -> str:
+    """The unoptimised module `text`, in which no operation on values is undefined.
+
+    Args:
+        text: the module.
+        has_types: whether accesses of different types still count as being of different places, as
+            compilers of machines count them.
+    """
     text = _METADATA.sub("", _PROMISES.sub(r"\1", text))
+    text = text if has_types else _by_space(text)
     text = _ZERO_IS_POISON.sub(r"\1 false)", text.replace(" nonnull ", " "))
     lines: list[str] = []
     result = "void"
@@ -69,6 +86,24 @@ def defined(text: str) -> str:
             if wider := _WIDENED.match(line):
                 widened[wider["name"]] = wider
     return "\n".join(lines)
+
+
+def _by_space(text: str) -> str:
+    """The module `text`, in which accesses are told apart by address spaces, not by types."""
+    first = max(map(int, _NUMBERED.findall(text)), default=-1) + 1
+    lines, tags = [f'!{first} = !{{!"assay"}}'], dict[str, int]()
+    for kind in dict.fromkeys(_KINDS.values()):
+        node = first + len(lines)
+        lines.append(f'!{node} = !{{!"{kind}", !{first}, i64 0}}')
+        lines.append(f"!{node + 1} = !{{!{node}, !{node}, i64 0}}")
+        tags[kind] = node + 1
+
+    def tagged(match: re.Match[str]) -> str:
+        kind = _KINDS.get(match["space"])
+        return match["access"] if kind is None else f"{match['access']}, !kind !{tags[kind]}"
+
+    text = _OTHERWISE_TYPED.sub("", _TYPED.sub(tagged, text))
+    return "\n".join([text.replace(", !kind !", ", !tbaa !"), *lines, ""])
 
 
 def _something(line: str) -> str:

@@ -132,7 +132,7 @@ def optimised_text(
 
 def _inlined(text: str, entry: str, calls: Calls, marks: frozenset[str]) -> str:
     """The module after inlining, but of what is called often and large."""
-    changed = defined(_marked(text, marks))
+    changed = defined(_marked(text, marks), has_types="math" in marks)
     apart = often_called(calls)
     optimised = _optimised_somehow(keep_apart(changed, apart), entry, calls, marks)
     more = often_called(calls, optimised.count("\n"))
