@@ -368,12 +368,13 @@ def _compared(match: re.Match[str]) -> str:
     if _is_number(match):
         return match[0]
     name, tail, room = match["name"], match["tail"], match["room"]
-    annotated = f"i64 {room}, ptr {match['symbol']}, ptr {match['at']}, i32 {name}.n"
+    start, fits = f"{name}.assay.start", f"{name}.assay.fits"  # LLVM has suffixes of its own
+    annotated = f"i64 {room}, ptr {match['symbol']}, ptr {match['at']}, i32 {fits}.n"
     return "\n".join(
         (
-            f"  {name}.i = ptrtoint ptr {match['at']} to i64{tail}",
-            f"  {name}.c = icmp ult i64 {name}.i, {room}{tail}",
-            f"  {name}.n = zext i1 {name}.c to i32{tail}",
+            f"  {start} = ptrtoint ptr {match['at']} to i64{tail}",
+            f"  {fits} = icmp ult i64 {start}, {room}{tail}",
+            f"  {fits}.n = zext i1 {fits} to i32{tail}",
             f"  {name} = call i64 @llvm.annotation.i64.p0({annotated}){tail}",
         )
     )

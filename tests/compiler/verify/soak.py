@@ -17,7 +17,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from assay.compiler.msl import CompileError
 from assay.sim.native.disk_cache import digest
+from assay.sim.simt.ir.faults import UnsupportedKernel
 
 from . import copy_kernels, metal_launches
 from .chosen_kernels import chosen
@@ -47,6 +49,13 @@ GENERATORS: dict[str, Callable[[int], RandomKernel]] = {
     "strict": strict,
     "handed": handed,
     "chosen": chosen,
+}
+_NOTHING: dict[str, Any] = {
+    "contradictions": [],
+    "proved_of_sample": {},
+    "faulty_of_sample": {},
+    "sample": 0,
+    "scheduled": 0,
 }
 ABOUT = ("barriers", "threadgroup races", "initialised", "buffer races", "bounds")
 _OBJECTS = 50_000  # after so many new ones, those that nobody needs are looked for
@@ -108,13 +117,7 @@ def block(generator: str, start: int) -> dict[str, Any]:
 def _block_of_texts(generator: str, start: int) -> dict[str, Any]:
     seeds = range(start, start + _BLOCK)
     found = [line for seed in seeds for line in _TEXTS[generator](seed, QUICK)]
-    return {
-        "contradictions": found,
-        "proved_of_sample": {},
-        "faulty_of_sample": {},
-        "sample": 0,
-        "scheduled": 0,
-    }
+    return {**_NOTHING, "contradictions": found}
 
 
 def blocks(first: int = 0) -> Iterator[tuple[str, int]]:
@@ -154,20 +157,28 @@ def run(results: Path, kernels: int, minutes: float, first: int = 0) -> None:
         if (generator, start) in known:
             continue
         begin = time.process_time()
-        found = block(generator, start)
+        found, kernels = _tried(generator, start)
         line = {
             "generator": generator,
             "start": start,
-            "kernels": _BLOCK,
+            "kernels": kernels,
             "prover": by,
             "seconds": round(time.process_time() - begin, 2),
             **found,
         }
         with results.open("a") as file:
             file.write(json.dumps(line) + "\n")
-        for each in found["contradictions"]:
+        for each in (*found["contradictions"], *found["problems"]):
             print(each, flush=True)
-        count += _BLOCK
+        count += kernels
+
+
+def _tried(generator: str, start: int) -> tuple[dict[str, Any], int]:
+    """What is found of a block, and of how many kernels; of none if one cannot be read."""
+    try:
+        return {**block(generator, start), "problems": []}, _BLOCK
+    except (UnsupportedKernel, CompileError) as error:
+        return {**_NOTHING, "problems": [f"{generator} from {start}: {error}"]}, 0
 
 
 def summary(lines: list[dict[str, Any]]) -> str:
@@ -191,7 +202,7 @@ def summary(lines: list[dict[str, Any]]) -> str:
 
 
 def main() -> int:
-    """The command; it fails if a proof was contradicted."""
+    """The command; it fails if a proof was contradicted, or a kernel not read."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kernels", type=int, default=100_000)
     parser.add_argument("--minutes", type=float, default=24 * 60)
@@ -201,7 +212,7 @@ def main() -> int:
     run(given.results, given.kernels, given.minutes, given.first)
     lines = noted(given.results)
     print(summary(lines))
-    return int(any(each["contradictions"] for each in lines))
+    return int(any(each["contradictions"] or each["problems"] for each in lines))
 
 
 if __name__ == "__main__":

@@ -36,6 +36,12 @@ def test_kernels_that_contradicted_a_proof_contradict_none(seed: int) -> None:
     assert contradictions(seed, QUICK, optimised=True) == []
 
 
+def test_accesses_that_llvm_clones_are_told_apart() -> None:
+    kernel = 980  # LLVM names what it clones by suffixes, and these must not be the checks' own
+    given = metal_launches.answers(metal_launches.function_of(kernel), ("bounds",), QUICK)
+    assert given["bounds"] == "refuted"
+
+
 def test_a_prover_that_reads_only_what_is_needed_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "LOOPS", kernel.LOOPS - {"reads"})
     assert _found(range(40, 40 + FORGETFUL)) != []
