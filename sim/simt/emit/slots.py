@@ -1,16 +1,83 @@
-"""Stack slots: how values travel between blocks and over barriers."""
+"""How values travel: from where code begins, and in stack slots from block to block."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..ir.context import SCRATCH_SIZE
+from ..ir import context as c
 from ..ir.nodes import Block
 from .text import TextBuilder, vector_of
 
 MASK = vector_of("i1")
-_MOST_SHOWN = SCRATCH_SIZE // 8
+_MOST_SHOWN = c.SCRATCH_SIZE // 8
+
+
+class Entry:
+    """What code finds once, where it begins: fields of the context and the kernel's arguments.
+
+    Attributes:
+        entry: the entry block's lines, by what they load.
+    """
+
+    def __init__(self, text: TextBuilder) -> None:
+        self.text = text
+        self.entry: dict[str, str] = {}
+
+    def field(self, kind: str, offset: int) -> str:
+        """A field of the context, loaded once at the start."""
+        name = f"%ctx.{offset}"
+        if name not in self.entry:
+            self.entry[name] = (
+                f"  {name}.p = getelementptr i8, ptr %ctx, i64 {offset}\n"
+                f"  {name} = load {kind}, ptr {name}.p"
+            )
+        return name
+
+    def argument(self, number: int) -> tuple[str, str, str]:
+        """(host pointer, bytes available, GPU address) of a kernel argument."""
+        table = self.field("ptr", c.ARGUMENTS)
+        names = []
+        for place, (kind, part) in enumerate((("ptr", "host"), ("i64", "size"), ("i64", "gpu"))):
+            name = f"%arg{number}.{part}"
+            names.append(name)
+            if name not in self.entry:
+                at = number * c.ARGUMENT_STRIDE + 8 * place
+                self.entry[name] = (
+                    f"  {name}.p = getelementptr i8, ptr {table}, i64 {at}\n"
+                    f"  {name} = load {kind}, ptr {name}.p"
+                )
+        return names[0], names[1], names[2]
+
+    def argument_shadow(self, number: int) -> str:
+        """Host address of the shadow of a kernel argument's buffer as an i64, 0 if none."""
+        _, _, address = self.argument(number)
+        name = f"%arg{number}.shadow"
+        if name not in self.entry:
+            table = self.field("ptr", c.SHADOWS)
+            self.entry[name] = (
+                f"  {name}.h = lshr i64 {address}, {c.HANDLE_SHIFT}\n"
+                f"  {name}.p = getelementptr i64, ptr {table}, i64 {name}.h\n"
+                f"  {name}.s = load i64, ptr {name}.p\n"
+                f"  {name}.o = and i64 {address}, {(1 << c.HANDLE_SHIFT) - 1}\n"
+                f"  {name}.a = add i64 {name}.s, {name}.o\n"
+                f"  {name}.n = icmp eq i64 {name}.s, 0\n"
+                f"  {name} = select i1 {name}.n, i64 0, i64 {name}.a"
+            )
+        return name
+
+    def argument_watched(self, number: int) -> str:
+        """Whether the buffer of a kernel argument has a shadow, as an i1."""
+        table = self.field("ptr", c.ARGUMENTS)
+        name = f"%arg{number}.watched"
+        if name not in self.entry:
+            at = number * c.ARGUMENT_STRIDE + c.ARGUMENT_WATCHED
+            self.entry[name] = (
+                f"  {name}.p = getelementptr i8, ptr {table}, i64 {at}\n"
+                f"  {name}.n = load i64, ptr {name}.p\n"
+                f"  {name} = icmp ne i64 {name}.n, 0"
+            )
+        return name
 
 
 @dataclass(slots=True)

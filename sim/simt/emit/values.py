@@ -17,7 +17,6 @@ from ..analysis.lookups import insert_lookups
 from ..analysis.merge_accesses import merge_accesses
 from ..analysis.packs import are_worth_it, find_packs, is_place_in_x, take_for_own
 from ..analysis.promote import promote
-from ..ir import context as c
 from ..ir.cfg import Cfg, analyse, split_at_barriers
 from ..ir.nodes import AddressRoot, Block, Constant, Function, Instruction, Value, clone
 from ..ir.shape import LANES, Shape
@@ -26,7 +25,7 @@ from ..watch.observe_values import drop_lane_marks, observe_values
 from ..watch.sites import WatchSites
 from .bfloat import replace_bfloat
 from .positions import fix_positions
-from .slots import Slot, SlotTable
+from .slots import Entry, Slot, SlotTable
 from .tape import PLACES, TAPE
 from .text import TextBuilder, literal, vector_of
 
@@ -45,7 +44,7 @@ class Definition:
     mask: str
 
 
-class Values:
+class Values(Entry):
     """The analysed function and the code generated so far.
 
     Attributes:
@@ -76,9 +75,8 @@ class Values:
         self.tapes_places = PLACES in observers
         self._analyse(function, observers)
         self.kept, self.groups = self._find_lanes(function, packed=packed)
-        self.text = TextBuilder(len(self.kept))
+        super().__init__(TextBuilder(len(self.kept)))
         self.sites: list[Instruction | Block] = []
-        self.entry: dict[str, str] = {}  # lines of the entry block, by what they load
         self.block = self.cfg.order[0]
         self.mask = ALL
         live = max(self.kept) < shape.last_lanes
@@ -164,66 +162,11 @@ class Values:
             self.barrier_calls[block] = block.body.pop()
         return {block: number for number, block in enumerate(found, 1)}
 
-    def field(self, kind: str, offset: int) -> str:
-        """A field of the context, loaded once at the start."""
-        name = f"%ctx.{offset}"
-        if name not in self.entry:
-            self.entry[name] = (
-                f"  {name}.p = getelementptr i8, ptr %ctx, i64 {offset}\n"
-                f"  {name} = load {kind}, ptr {name}.p"
-            )
-        return name
-
-    def argument(self, number: int) -> tuple[str, str, str]:
-        """(host pointer, bytes available, GPU address) of a kernel argument."""
-        table = self.field("ptr", c.ARGUMENTS)
-        names = []
-        for place, (kind, part) in enumerate((("ptr", "host"), ("i64", "size"), ("i64", "gpu"))):
-            name = f"%arg{number}.{part}"
-            names.append(name)
-            if name not in self.entry:
-                at = number * c.ARGUMENT_STRIDE + 8 * place
-                self.entry[name] = (
-                    f"  {name}.p = getelementptr i8, ptr {table}, i64 {at}\n"
-                    f"  {name} = load {kind}, ptr {name}.p"
-                )
-        return names[0], names[1], names[2]
-
     @property
     def private_bytes(self) -> int:
         """Bytes of private memory of all simdgroups that are under way at once."""
         simdgroups = self.shape.simdgroups if self.barriers else 1
         return self.function.private_memory * LANES * simdgroups
-
-    def argument_shadow(self, number: int) -> str:
-        """Host address of the shadow of a kernel argument's buffer as an i64, 0 if none."""
-        _, _, address = self.argument(number)
-        name = f"%arg{number}.shadow"
-        if name not in self.entry:
-            table = self.field("ptr", c.SHADOWS)
-            self.entry[name] = (
-                f"  {name}.h = lshr i64 {address}, {c.HANDLE_SHIFT}\n"
-                f"  {name}.p = getelementptr i64, ptr {table}, i64 {name}.h\n"
-                f"  {name}.s = load i64, ptr {name}.p\n"
-                f"  {name}.o = and i64 {address}, {(1 << c.HANDLE_SHIFT) - 1}\n"
-                f"  {name}.a = add i64 {name}.s, {name}.o\n"
-                f"  {name}.n = icmp eq i64 {name}.s, 0\n"
-                f"  {name} = select i1 {name}.n, i64 0, i64 {name}.a"
-            )
-        return name
-
-    def argument_watched(self, number: int) -> str:
-        """Whether the buffer of a kernel argument has a shadow, as an i1."""
-        table = self.field("ptr", c.ARGUMENTS)
-        name = f"%arg{number}.watched"
-        if name not in self.entry:
-            at = number * c.ARGUMENT_STRIDE + c.ARGUMENT_WATCHED
-            self.entry[name] = (
-                f"  {name}.p = getelementptr i8, ptr {table}, i64 {at}\n"
-                f"  {name}.n = load i64, ptr {name}.p\n"
-                f"  {name} = icmp ne i64 {name}.n, 0"
-            )
-        return name
 
     def varying(self, value: Value) -> bool:
         """Whether lanes can hold different values where the current block uses it."""
