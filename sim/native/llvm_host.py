@@ -12,6 +12,10 @@ LLVM_LOCK = threading.RLock()
 # Left out so that all hosts round alike: these units flush or fuse differently.
 _AVOIDED_FEATURES = ("avx512fp16", "avx512bf16")
 
+# Whether one shuffle with places in a register is better than two others. LLVM says so of Intel's
+# processors alone; AMD's of 512 bits do two in a cycle, too.
+_LANES_ACROSS = "fast-variable-crosslane-shuffle"
+
 # All it does is warn, on the process's stderr, of loops that cannot be unrolled as a program asks.
 # Such a request changes no result, so users need not know.
 _SILENCED_PASS = "transform-warning"
@@ -39,6 +43,8 @@ def host_target() -> tuple[str, str, str]:
     for avoided in _AVOIDED_FEATURES:
         features.pop(avoided, None)
     features.pop("prefer-256-bit", None)
+    if features.get("avx512f"):
+        features[_LANES_ACROSS] = True
     return llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten()
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ..analysis.linear_form import Form
+from ..analysis.linear_form import Form, Pattern
 from ..analysis.windows import Group, plan
 from ..ir import context as c
 from ..ir.llvm_types import Scalar, mangled, size_of
 from ..ir.nodes import BufferRoot, Instruction, ShadowRoot
 from ..ir.shape import LANES
 from .access import Access, Memory
+from .halves import fit_in_chunks, in_chunks, load_in_order
 from .text import shuffle_mask, vector_of
 
 _LINE = 64  # bytes of the host's cache lines
@@ -79,24 +80,33 @@ class Loads(Access):
         if self.is_brief(instruction):
             return self.slow_load(instruction, memory, size)
         offsets, inside = self.window_offsets(form, groups, memory, size)
-        kinds = [self.text.wide(element)] * instruction.components
+        longest = max(group.elements for group in groups)
+        common = 1 << (longest - 1).bit_length() if len(groups) > 1 else longest
+        places = [
+            _lane_sources(text.lanes, groups, common, number)
+            for number in range(instruction.components)
+        ]
 
-        def fast() -> list[str]:
-            longest = max(group.elements for group in groups)
-            common = 1 << (longest - 1).bit_length() if len(groups) > 1 else longest
-            windows = []
+        def windows() -> list[str]:
+            found = []
             for group, offset in zip(groups, offsets, strict=True):
                 self._fetch_ahead(instruction, memory.host, offset, group.elements * size)
-                windows.append(self._window(element, memory.host, offset, group.elements, common))
-            whole, length = text.concatenate(element, windows, common)
-            return [
-                text.shuffle(
-                    element, whole, length, _lane_sources(text.lanes, groups, common, number)
-                )
-                for number in range(instruction.components)
-            ]
+                found.append(self._window(element, memory.host, offset, group.elements, common))
+            return found
 
-        return self.either(inside, fast, lambda: self.slow_load(instruction, memory, size), kinds)
+        def fast() -> list[str]:
+            whole, length = text.concatenate(element, windows(), common)
+            return [text.shuffle(element, whole, length, lanes) for lanes in places]
+
+        def slow() -> list[str]:
+            return self.slow_load(instruction, memory, size)
+
+        if instruction in self.v.for_products and fit_in_chunks(common, places):
+            return load_in_order(
+                self, instruction, inside, lambda: in_chunks(text, windows(), common), slow, places
+            )
+        kinds = [self.text.wide(element)] * instruction.components
+        return self.either(inside, fast, slow, kinds)
 
     def _fetch_ahead(self, instruction: Instruction, host: str, offset: str, bytes_: int) -> None:
         """Ask for what a simdgroup soon after this one is likely to read.
@@ -187,10 +197,10 @@ class Loads(Access):
         return self.take_values(instruction.element, instruction.components)
 
 
-def _lane_sources(lanes: int, groups: list[Group], stride: int, component: int) -> list[int]:
+def _lane_sources(lanes: int, groups: list[Group], stride: int, component: int) -> Pattern:
     """Where each lane's component is in the concatenated windows."""
     sources = [0] * lanes
     for number, group in enumerate(groups):
         for lane, at in zip(group.lanes, group.at, strict=True):
             sources[lane] = number * stride + at + component
-    return sources
+    return tuple(sources)

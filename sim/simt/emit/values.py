@@ -24,6 +24,7 @@ from ..watch.initialisation import follow_uninitialised
 from ..watch.observe_values import drop_lane_marks, observe_values
 from ..watch.sites import WatchSites
 from .bfloat import replace_bfloat
+from .halves import InOrder, loads_for_products, moved_floats
 from .positions import fix_positions
 from .slots import Entry, Slot, SlotTable
 from .tape import PLACES, TAPE
@@ -54,6 +55,7 @@ class Values(Entry):
         kept: the lanes that run, by their places in vectors.
         groups: of which threadgroup each is, counted from the first one that runs.
         observers: the checks that watch the kernel; empty if none does.
+        for_products: loads whose halves are factors of products of matrices, if registers are wide.
         tapes: whether the kernel leaves a tape of what it does.
         tapes_places: whether every access to threadgroup memory has an event in it.
         brief: whether code should be little rather than fast, as it runs only a few times: all of
@@ -75,6 +77,10 @@ class Values(Entry):
         self.tapes_places = PLACES in observers
         self._analyse(function, observers)
         self.kept, self.groups = self._find_lanes(function, packed=packed)
+        self.for_products = (
+            loads_for_products(self.function) if has_wide_registers() else frozenset()
+        )
+        self.in_order: dict[Instruction, InOrder] = {}  # of these, what was loaded
         super().__init__(TextBuilder(len(self.kept)))
         self.sites: list[Instruction | Block] = []
         self.block = self.cfg.order[0]
@@ -227,11 +233,17 @@ class Values(Entry):
 
     def moved(self, value: Value, lanes: Pattern) -> str:
         """Lanes of a value, as a vector of so many; of what a loop only uses, in front of it."""
-        count = len(self.kept)
         if not has_wide_registers() or not self._is_from_before(value):
-            return self.text.shuffle(value.type, self.vector(value), count, lanes)
+            return self._moved_here(value, lanes)
         slot = self.slots.get("moved", (value, lanes), vector_of(value.type, len(lanes)))
         return self.take(slot)
+
+    def _moved_here(self, value: Value, lanes: Pattern) -> str:
+        if isinstance(value, Instruction) and value.block is self.block:
+            floats = moved_floats(self.text, value, lanes, self.in_order)
+            if floats is not None:
+                return floats
+        return self.text.shuffle(value.type, self.vector(value), len(self.kept), lanes)
 
     def shown(self, value: Value) -> str | None:
         """Where a value's lanes lie in memory, of what a loop only uses; None if nowhere.
@@ -371,7 +383,7 @@ class Values(Entry):
             # Or LLVM would take the lanes from registers after all.
             self.text.do('fence syncscope("singlethread") acq_rel')
         elif kind == "moved":
-            self.put(slot, self.text.shuffle(value.type, self.vector(value), len(self.kept), lanes))
+            self.put(slot, self._moved_here(value, lanes))
         else:
             new = self.vector(value)
             if self.mask != ALL:
