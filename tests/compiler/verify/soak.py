@@ -157,11 +157,11 @@ def run(results: Path, kernels: int, minutes: float, first: int = 0) -> None:
         if (generator, start) in known:
             continue
         begin = time.process_time()
-        found, kernels = _tried(generator, start)
+        found, tried = _tried(generator, start)
         line = {
             "generator": generator,
             "start": start,
-            "kernels": kernels,
+            "kernels": tried,
             "prover": by,
             "seconds": round(time.process_time() - begin, 2),
             **found,
@@ -170,7 +170,7 @@ def run(results: Path, kernels: int, minutes: float, first: int = 0) -> None:
             file.write(json.dumps(line) + "\n")
         for each in (*found["contradictions"], *found["problems"]):
             print(each, flush=True)
-        count += kernels
+        count += tried
 
 
 def _tried(generator: str, start: int) -> tuple[dict[str, Any], int]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.compiler.verify import Answer
+from assay.sim.simt.ir.faults import UnsupportedKernel
 
 from . import soak
 from .judge import (
@@ -296,3 +297,20 @@ def test_a_campaign_goes_on_where_it_stopped(
     text = summary(noted(results))
     assert "1234 wide: 150 kernels, 2 contradictions" in text
     assert "1234 drawn: 50 kernels, 0 contradictions" in text
+
+
+def test_a_campaign_notes_kernels_that_cannot_be_read_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def block(generator: str, start: int) -> dict[str, object]:
+        if (generator, start) == ("wide", 0):
+            raise UnsupportedKernel("it is not understood")
+        return {"contradictions": [], "proved_of_sample": {}, "faulty_of_sample": {}, "sample": 2}
+
+    monkeypatch.setattr(soak, "block", block)
+    results = tmp_path / "results.jsonl"
+    run(results, 100, 1)
+    lines = noted(results)
+    assert [each["kernels"] for each in lines] == [0, 50, 50]
+    assert lines[0]["problems"] == ["wide from 0: it is not understood"]
+    assert summary(lines).endswith("run in other orders 0")
