@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 
-from .answers import Answer, Obstacle, merged
+from .answers import Answer, merged
 from .barriers import ABOUT as BARRIERS
 from .barriers import uniform_barriers
 from .kernel import Kernel
@@ -60,10 +60,9 @@ class Strict:
             return found
         study = self._study(BUFFERS, lenient=True)
         lanes = races_within(study)
-        wraps = "what is computed here does not wrap"
-        taken = [Obstacle(why=wraps, site=each.site) for each in study.ranges.taken]
         offered = found.holds_if if lanes.verdict == "proved" else ""
-        return replace(merged(found, replace(lanes, rests_on=tuple(taken))), holds_if=offered)
+        lanes = replace(lanes, rests_on=tuple(study.ranges.rests_on()))
+        return replace(merged(found, lanes), holds_if=offered)
 
     @cached_property
     def _kernel(self) -> Kernel:

@@ -22,7 +22,7 @@ from .kernel import Kernel, Size, prepared
 from .lanes import Strict
 from .memory.pointers import Pointers
 from .memory.stored import stored_in
-from .ranges import Lemmas
+from .ranges import NEGATIVE, Lemmas
 from .solver import OutOfTime, time_limit
 from .study import Assumed, Effort, Study
 from .terms import Expression
@@ -352,7 +352,9 @@ def _bounds(kernel: Kernel, launch: Launch, effort: Effort, lemmas: Lemmas) -> A
     if exact.verdict == "proved":
         return exact
     found = ask(lenient=True)
-    return found if found.verdict == "proved" else exact
+    # A negative number that is read is no wrap: what it leads to is shown.
+    is_hidden = exact.verdict == "refuted" and any(x.why == NEGATIVE for x in found.rests_on)
+    return found if found.verdict == "proved" and not is_hidden else exact
 
 
 def _bounds_by(study: Study, launch: Launch) -> Answer:
@@ -362,6 +364,5 @@ def _bounds_by(study: Study, launch: Launch) -> Answer:
 
 
 def taken_not_to_wrap(*studies: Study) -> tuple[Obstacle, ...]:
-    """Lines with values that are taken not to wrap."""
-    places = dict.fromkeys(each.site for study in studies for each in study.ranges.taken)
-    return tuple(Obstacle(why="what is computed here does not wrap", site=each) for each in places)
+    """What is taken to hold of numbers, with its places."""
+    return tuple(dict.fromkeys(each for study in studies for each in study.ranges.rests_on()))

@@ -7,7 +7,7 @@ a remainder, which is right whatever they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +16,9 @@ from assay.sim.simt.ir.nodes import Constant, Instruction, Value
 from assay.sim.simt.ir.operations.control import PHI, SELECT
 from assay.sim.simt.ir.operations.conversions import SEXT, TRUNC
 from assay.sim.simt.ir.operations.integers import ADD
+from assay.sim.simt.ir.operations.memory import LOAD
 
+from .answers import Obstacle
 from .conditions import both, negation
 from .counts import Count
 from .facts import Facts
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     from .values import Values
 
 
+_WRAPS: Final = "what is computed here does not wrap"
+_SIGN: Final = "what is computed here does not wrap, of numbers that are not negative"
+NEGATIVE: Final = "what is read here is not negative"
 _INDEX: Final = 32  # bits, at least, of what an index is made narrower to
 
 _Lemma = tuple[Instruction, str]
@@ -64,7 +69,9 @@ class Ranges:
         lemmas: what was tried before.
 
     Attributes:
-        taken: values that were taken not to wrap, which a proof then rests on.
+        taken: values that were taken not to wrap, which a proof then rests on, and how they were
+            read: what is read with a sign was taken not to be negative, and to be made of numbers
+            that are not.
     """
 
     def __init__(
@@ -77,7 +84,7 @@ class Ranges:
         lemmas: Lemmas | None = None,
     ) -> None:
         self.kernel = kernel
-        self.taken: dict[Instruction, None] = {}
+        self.taken: dict[Instruction, Reading] = {}
         self._assumed = assumed
         self._lenient = lenient
         self._seconds = seconds
@@ -98,9 +105,18 @@ class Ranges:
         if is_taken and reading == "unsigned":
             is_taken = not (_chooses_negative(value) or (is_compared and _is_moved(value)))
         if is_taken and self._can_hold(value, reading):
-            self.taken[value] = None
+            if self.taken.get(value) != "signed":
+                self.taken[value] = reading
             return True
         return False
+
+    def rests_on(self) -> Iterator[Obstacle]:
+        """What was taken to hold, with its places."""
+        for value, reading in self.taken.items():
+            why = _SIGN if reading == "signed" else _WRAPS
+            if value.operation is LOAD:
+                why = NEGATIVE
+            yield Obstacle(why=why, site=value.site)
 
     def is_proved(self, value: Instruction, reading: Reading) -> bool:
         """Whether that is proved, and not just taken to hold."""

@@ -184,3 +184,40 @@ def test_threads_do_not_agree_on_what_has_no_value() -> None:
     assert _verdicts(_proof(f"{own} s[t] = t; {barrier}"))["barriers"] != "proved"
     raced = f"{own} s[t + (x & 1)] = t;"
     assert _verdicts(_proof(raced))["threadgroup races"] != "proved"
+
+
+SIGNED = """\
+threadgroup uint s[64];
+s[t] = t;
+threadgroup_barrier(mem_flags::mem_threadgroup);
+int at = as_type<int>(n) {op};
+y[i] = s[at];
+"""
+
+
+def test_a_negative_number_that_is_read_is_no_wrap() -> None:
+    bounds = _verdicts(_proof(SIGNED.format(op="% 64")))["bounds"]
+    assert bounds == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("body", "about", "told"),
+    [
+        (
+            SIGNED.format(op="+ 3").replace("s[at]", "s[min(at, 63)]"),
+            "bounds",
+            "what is computed here does not wrap, of numbers that are not negative",
+        ),
+        (
+            "y[as_type<int>(n) / 3 * 64 + i] = 1;",
+            "buffer races",
+            "what is read here is not negative",
+        ),
+    ],
+)
+def test_a_proof_that_rests_on_numbers_without_sign_says_so(
+    body: str, about: str, told: str
+) -> None:
+    (found,) = (each for each in _proof(body).answers if each.about == about)
+    assert found.verdict == "proved"
+    assert told in {each.why for each in found.rests_on}
