@@ -55,7 +55,8 @@ _ANNOTATION = re.compile(
 )
 _PLACE = re.compile(r"!dbg (![0-9]+)")
 _LOCATION = re.compile(
-    r"^(?P<name>![0-9]+) = (?:distinct )?!DILocation\(line: (?P<line>\d+), column: (?P<column>\d+)",
+    r"^(?P<name>![0-9]+) = (?:distinct )?!DILocation\(line: (?P<line>\d+), column: (?P<column>\d+)"
+    r"(?:[^\n]*, inlinedAt: (?P<caller>![0-9]+))?",
     re.MULTILINE,
 )
 _OWN_ACCESS = re.compile(
@@ -63,6 +64,7 @@ _OWN_ACCESS = re.compile(
     r"[^\n]*?!dbg (?P<place>![0-9]+)",
     re.MULTILINE,
 )
+_Place = tuple[tuple[str, str], ...]
 _NUMBER = re.compile(r"(?:inttoptr \(i64 |getelementptr \(i8, ptr null, i64 )(-?\d+)")
 _LOAD = re.compile(r"^  (?P<name>%\S+) = load (?P<type>[^,]+), (?P<rest>ptr.*)$")
 _SCALARS = re.compile(r"(?:i\d+|half|float|double|bfloat|ptr|<\d+ x \w+>)$")
@@ -405,9 +407,15 @@ def has_unseen(annotated: str, simple: str) -> bool:
     return False
 
 
-def _places(text: str) -> dict[str, tuple[str, str]]:
-    """Lines and columns by the numbers of a module's locations."""
-    return {each["name"]: (each["line"], each["column"]) for each in _LOCATION.finditer(text)}
+def _places(text: str) -> dict[str, _Place]:
+    """Lines and columns by the numbers of a module's locations, each with those of the calls."""
+    found = {each["name"]: each for each in _LOCATION.finditer(text)}
+
+    def place(name: str | None) -> _Place:
+        each = found.get(name or "")
+        return () if each is None else ((each["line"], each["column"]), *place(each["caller"]))
+
+    return {name: place(name) for name in found}
 
 
 def _is_in_room(match: re.Match[str]) -> bool:

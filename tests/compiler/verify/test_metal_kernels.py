@@ -29,7 +29,7 @@ def test_no_launch_contradicts_a_proof_of_many_kernels_in_metal() -> None:
     assert [line for each in range(500, 550) for line in contradictions(each, LONG)] == []
 
 
-@pytest.mark.parametrize("seed", [1183, 1701])
+@pytest.mark.parametrize("seed", [1183, 1701, 200_632])
 def test_kernels_that_contradicted_a_proof_contradict_none(seed: int) -> None:
     """They copy structs at known places of a threadgroup's array onto themselves."""
     assert contradictions(seed, QUICK) == []
