@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from assay.checks.inputs import Inputs
@@ -68,7 +68,9 @@ def proved(task: Task) -> Iterator[Part]:
         except Exception as error:
             yield Part(problem=_first_line(error), seconds=time.process_time() - begin)
             return
-        yield part_of(proof, time.process_time() - begin)
+        part = part_of(proof, time.process_time() - begin)
+        # Results do not depend on where the sources lie.
+        yield replace(part, problem=part.problem.replace(f"{task.root}/", ""))
         if proof.problem:
             return
         begin = time.process_time()
