@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.sim.simt.ir.llvm_types import bits
-from assay.sim.simt.ir.nodes import Constant, Instruction, Value
+from assay.sim.simt.ir.nodes import Block, Constant, Instruction, Value
 from assay.sim.simt.ir.operations.control import PHI, SELECT
 from assay.sim.simt.ir.operations.conversions import SEXT, TRUNC
 from assay.sim.simt.ir.operations.integers import ADD
@@ -217,7 +217,7 @@ class Ranges:
         assert value.block is not None
         counts = values.counts_at(value.block, {})
         inside = _inside(values.term(value, counts), bits(value.type), reading)
-        path = values.path(value.block, counts)
+        path = True if self._is_always_made(value) else values.path(value.block, counts)
         if self._refuted(values, [inside, path]):
             return True
         # In each launch are these threads: what wraps in one of them always does in no launch not.
@@ -226,6 +226,13 @@ class Ranges:
         return not in_loop and any(
             self._refuted(values, [missed, *corner]) for corner in values.thread.corners()
         )
+
+    def _is_always_made(self, value: Instruction) -> bool:
+        """Whether all ways through the kernel lead to a value; loops are taken to end."""
+        block: Block | None = self.kernel.function.blocks[0]
+        while block is not None and block is not value.block:
+            block = self.kernel.cfg.postdominator[block]
+        return block is not None
 
     def _kept_in_range(self, phi: Instruction, reading: Reading, values: Values) -> bool:
         """By induction: it is in range at first, and after an iteration if it was before."""

@@ -221,3 +221,23 @@ def test_a_proof_that_rests_on_numbers_without_sign_says_so(
     (found,) = (each for each in _proof(body).answers if each.about == about)
     assert found.verdict == "proved"
     assert told in {each.why for each in found.rests_on}
+
+
+BEHIND_LOOP = """\
+#include <metal_stdlib>
+using namespace metal;
+kernel void k(device float* y, uint2 i [[thread_position_in_grid]],
+              uint2 t [[thread_position_in_threadgroup]]) {
+    threadgroup float s[10][10];
+    for (uint k = t.y * 8 + t.x; k < 100; k += 64) s[k / 10][k % 10] = 1;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    uint row = t.y + 1, column = t.x + 1;
+    y[i.y * 16 + i.x] = s[row][column - 2];
+}
+"""
+
+
+def test_what_wraps_in_each_launch_is_not_taken_not_to_wrap_behind_a_loop() -> None:
+    options = ProofOptions(cache=False, offers=False, threadgroup=(8, 8, 1))
+    (proof,) = prove_source(BEHIND_LOOP, "k.metal", options, workers=1)
+    assert _verdicts(proof)["bounds"] == "refuted"
