@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 import ml_dtypes
 import numpy as np
@@ -63,14 +64,22 @@ def scalar_bytes(constant: Constant) -> bytes:
     return constant.number.to_bytes(size_of(Scalar(constant.type)), "little")
 
 
-def initial_data(kind: Type, value: Operand) -> bytes:
-    """The bytes of a global variable's initialiser."""
+def initial_data(kind: Type, value: Operand, place: Callable[[Operand], int]) -> bytes:
+    """The bytes of a global variable's initialiser.
+
+    Args:
+        kind: the variable's type.
+        value: its initialiser.
+        place: the address that a pointer in it stands for.
+    """
     data = bytearray(size_of(kind))
-    _fill(data, 0, kind, value)
+    _fill(data, 0, kind, value, place)
     return bytes(data)
 
 
-def _fill(data: bytearray, at: int, kind: Type, value: Operand) -> None:
+def _fill(
+    data: bytearray, at: int, kind: Type, value: Operand, place: Callable[[Operand], int]
+) -> None:
     if value.text in _EMPTY:
         return
     if not isinstance(kind, Scalar | Pointer) and value.text != "aggregate":
@@ -81,12 +90,12 @@ def _fill(data: bytearray, at: int, kind: Type, value: Operand) -> None:
             data[at : at + len(raw)] = raw
         case Struct(fields):
             for number, (each, part) in enumerate(zip(fields, value.parts, strict=True)):
-                _fill(data, at + field_offset(kind, number), each, part)
+                _fill(data, at + field_offset(kind, number), each, part, place)
         case Array(_, element) | Vector(_, element):
             step = bits(element.name) // 8 if isinstance(element, Scalar) else size_of(element)
             for number, part in enumerate(value.parts):
-                _fill(data, at + number * max(step, 1), element, part)
+                _fill(data, at + number * max(step, 1), element, part, place)
         case Pointer():
-            raise ValueError("a constant table that holds pointers is not supported")
+            data[at : at + 8] = place(value).to_bytes(8, "little")
         case _:
             raise ValueError(f"cannot place {kind} in memory")

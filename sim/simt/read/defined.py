@@ -7,7 +7,8 @@ that the optimiser computes the same of constants as the engines do of values:
 
 * promises (`nsw`, `inbounds`, `exact`, ranges of loaded values) are dropped;
 * that accesses as different types are to different places is not believed, as kernels reinterpret
-  memory; that those of different address spaces are is;
+  memory; nor is `restrict`, as what was handed to it may overlap; that accesses in different
+  address spaces are to different places is;
 * shifts count modulo the width; conversions to integers saturate, and NaN gives 0;
 * divisions by what is no number are hidden from the optimiser (`divisions.py`);
 * a function that ends without a value gives 0;
@@ -32,6 +33,9 @@ _TYPED = re.compile(
     r"(?P<access>ptr(?: addrspace\((?P<space>\d+)\))? [^\s,]+(?:, align \d+)?(?:, !dbg ![0-9]+)?)"
     r", !tbaa ![0-9]+"
 )
+# What is said of a pointer: that nothing else reaches what it points to. A struct that a function
+# fills for its caller is such a place.
+_RESTRICT = re.compile(r" noalias(?! sret| writable sret)(?=[ ,])")
 _OTHERWISE_TYPED = re.compile(r", !tbaa(?:\.struct)? ![0-9]+")
 _KINDS = {"1": "written", "3": "written", "6": "constant"}  # by address space
 _NUMBERED = re.compile(r"^!(\d+) = ", re.MULTILINE)
@@ -61,11 +65,12 @@ def defined(text: str, *, has_types: bool = False) -> str:
 
     Args:
         text: the module.
-        has_types: whether accesses of different types still count as being of different places, as
-            compilers of machines count them.
+        has_types: whether accesses of different types, and those by different pointers that are
+            `restrict`, still count as being of different places, as compilers of machines count
+            them.
     """
     text = _METADATA.sub("", _PROMISES.sub(r"\1", text))
-    text = text if has_types else _by_space(text)
+    text = text if has_types else _by_space(_RESTRICT.sub("", text))
     text = _ZERO_IS_POISON.sub(r"\1 false)", text.replace(" nonnull ", " "))
     lines: list[str] = []
     result = "void"

@@ -223,8 +223,14 @@ def step_of(record: Record) -> Step:
     if record.op != "getelementptr":
         return Step(base, 0, ())
     assert record.source is not None
+    fixed, scaled = moved(record.source, record.operands[1:])
+    return Step(base, fixed, tuple(scaled))
+
+
+def moved(source: Type, indices: list[Operand]) -> tuple[int, list[tuple[str, int, int]]]:
+    """The bytes that a getelementptr adds: those known, and values, their bits and strides."""
     fixed, scaled = 0, []
-    for index, stride in _strides(record.source, record.operands[1:]):
+    for index, stride in _strides(source, indices):
         number = _number(index)
         if isinstance(stride, Struct):
             assert number is not None
@@ -234,7 +240,7 @@ def step_of(record: Record) -> Step:
         else:
             assert isinstance(index.type, Scalar)
             scaled.append((index.text, bits(index.type.name), stride))
-    return Step(base, fixed, tuple(scaled))
+    return fixed, scaled
 
 
 def _strides(source: Type, indices: list[Operand]) -> Iterator[tuple[Operand, int | Struct]]:

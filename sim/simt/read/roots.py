@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..ir.context import CONSTANT_HANDLE, HANDLE_SHIFT
 from ..ir.faults import UnsupportedKernel
 from ..ir.llvm_types import Pointer, align_of, size_of
 from ..ir.nodes import (
@@ -22,6 +23,7 @@ from ..ir.nodes import (
 )
 from .constant_data import initial_data
 from .llvm_records import FunctionText, ModuleText, Operand, Record
+from .object_pointers import moved
 
 _ARENA_ALIGNMENT = 16
 # A threadgroup of 1024 threads then has 256 MiB.
@@ -91,10 +93,39 @@ class RootFinder:
                         f"most {_MOST_CONSTANT_BYTES} are supported: pass them in a buffer",
                         kernel=self.name,
                     )
-                self.constants.extend(bytes(start - len(self.constants)))
-                self.constants.extend(initial_data(variable.type, variable.initialiser))
                 self.constants.extend(bytes(start + size - len(self.constants)))
                 self.roots[variable.name] = ConstantRoot(start, size, _variable_name(label))
+        self._fill_constants()
+
+    def _fill_constants(self) -> None:
+        """Fill in the tables once each has a place, as they may hold each other's addresses."""
+        for variable in self.module.globals.values():
+            root = self.roots.get(variable.name)
+            if not isinstance(root, ConstantRoot) or variable.initialiser is None:
+                continue
+            try:
+                data = initial_data(variable.type, variable.initialiser, self._address_of)
+            except ValueError as error:
+                raise UnsupportedKernel(
+                    f"'{root.name}' cannot be a table of constants: {error}", kernel=self.name
+                ) from error
+            self.constants[root.start : root.start + len(data)] = data
+
+    def _address_of(self, pointer: Operand) -> int:
+        """The address of a table of constants that another one holds.
+
+        Raises:
+            ValueError: it is the address of something else.
+        """
+        if pointer.text in ("addrspacecast", "bitcast"):
+            return self._address_of(pointer.parts[0])
+        if pointer.text == "getelementptr" and pointer.source is not None:
+            step, _ = moved(pointer.source, list(pointer.parts[1:]))
+            return self._address_of(pointer.parts[0]) + step
+        root = self.roots.get(pointer.text)
+        if not isinstance(root, ConstantRoot):
+            raise ValueError(f"it holds the address {pointer.text:.60}, which is of no other one")
+        return (CONSTANT_HANDLE << HANDLE_SHIFT) + root.start
 
     def root_of_lost(self, thing: str, size: int) -> Root:
         """The root of a variable, or of a table `constant.NAME`, that the optimiser left out."""
