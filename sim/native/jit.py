@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 
 import llvmlite.binding as llvm
 
@@ -18,7 +19,9 @@ class MissingFunction(LookupError):
     """Code calls a function that nobody has; `str()` is its name."""
 
 
-def compile_object(text: str, *, registers: bool = True, quick: bool = False) -> bytes:
+def compile_object(
+    text: str, *, registers: bool = True, quick: bool = False, scheduled: bool = True
+) -> bytes:
     """Optimise and compile IR text to an object file's bytes.
 
     Args:
@@ -26,6 +29,8 @@ def compile_object(text: str, *, registers: bool = True, quick: bool = False) ->
         registers: whether stack slots become registers. In code of a great many blocks that takes
             minutes, and hardly pays.
         quick: whether nothing is optimised, for code so large that it takes longer than its run.
+        scheduled: whether LLVM may bring instructions into another order. It keeps results apart
+            that are long in coming, and so has more of them than registers where all are added up.
     """
     start_llvm()
     with LLVM_LOCK, module_of(text) as module:
@@ -35,7 +40,18 @@ def compile_object(text: str, *, registers: bool = True, quick: bool = False) ->
         if not quick:
             builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
             run_once(module, _passes(registers), builder)
-        return bytes(machine.emit_object(module))
+        with nullcontext() if scheduled else _unscheduled():
+            return bytes(machine.emit_object(module))
+
+
+@contextmanager
+def _unscheduled() -> Iterator[None]:
+    """Instructions stay in the order in which they are written; under LLVM's lock."""
+    llvm.set_option("", "-enable-misched=0")
+    try:
+        yield
+    finally:
+        llvm.set_option("", "-enable-misched=1")
 
 
 def _passes(registers: bool) -> llvm.ModulePassManager:

@@ -32,6 +32,7 @@ class _ApartVectoriser(Vectoriser):
     def __init__(self, name: str, function: Function) -> None:
         super().__init__(function, _SHAPE)
         self.full_mask = "%mask"
+        self.sums = {}  # which would stay in a simdgroup's state
         self._symbol = name
         self._parameters = [i for i in self.function.blocks[0].body if i.operation is PARAMETER]
 

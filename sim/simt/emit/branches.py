@@ -113,6 +113,11 @@ class Branches(Values):
             vector = self.divergence.is_varying(phi)
             type = self.text.wide(phi.type) if vector else phi.type
             value = phi.operands[place]
+            stays = self.sum_slot(phi)
+            if stays is not None:
+                if self.sum_slot(value) is not stays:
+                    passed.append((stays, self.vector(value)))
+                continue
             name = self.vector(value) if vector else self.scalar(value)
             passed.append((self.slots.get("incoming", phi, type), name))
         blend = target in self.divergence.joins and mask != ALL

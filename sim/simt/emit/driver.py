@@ -201,7 +201,7 @@ simdgroup:
   store i32 %s, ptr %simdgroup.p
 {fill.clear("%private", private_bytes)}
 {fill.resume()}
-  %r = call i32 %code(ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %s, ptr null)
+  %r = call i32 %code(ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %s, ptr %states)
   %ok = icmp eq i32 %r, 0
   br i1 %ok, label %simdgroup.end, label %fault
 simdgroup.end:

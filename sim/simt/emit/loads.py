@@ -9,7 +9,7 @@ from ..ir.llvm_types import Scalar, mangled, size_of
 from ..ir.nodes import BufferRoot, Instruction, ShadowRoot
 from ..ir.shape import LANES
 from .access import Access, Memory
-from .halves import fit_in_chunks, in_chunks, load_in_order
+from .matrices.halves import fit_in_chunks, in_chunks, load_in_order
 from .text import shuffle_mask, vector_of
 
 _LINE = 64  # bytes of the host's cache lines

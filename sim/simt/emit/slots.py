@@ -10,6 +10,7 @@ from ..ir.nodes import Block
 from .text import TextBuilder, vector_of
 
 MASK = vector_of("i1")
+_LINE = 64  # bytes of a line of the cache
 _MOST_SHOWN = c.SCRATCH_SIZE // 8
 
 
@@ -97,11 +98,16 @@ class SlotTable:
     Kinds: `value` (what a block defines and others use), `escape` (the same behind a loop that
     lanes leave by turns), `moved` (a value with its lanes in other places), `shown` (one whose
     lanes are loaded from memory), `incoming` (what a phi takes), `mask` (lanes waiting at a block),
-    `fuel`.
+    `fuel`, `sum` (what stays in the state that a simdgroup keeps over barriers).
+
+    Attributes:
+        all: the slots.
+        state_size: bytes of that state.
     """
 
     def __init__(self, text: TextBuilder) -> None:
         self._text = text
+        self.state_size = _LINE  # the place to resume at comes first
         self.all: dict[tuple[str, object], Slot] = {}
 
     def get(self, kind: str, key: object, type: str) -> Slot:
@@ -110,6 +116,25 @@ class SlotTable:
         if slot is None:
             slot = self.all[kind, key] = Slot(type, self._text.slot(type))
         return slot
+
+    def staying(self, key: object, type: str) -> Slot:
+        """A slot that barriers need not save, made when first asked for."""
+        slot = self.all.get(("sum", key))
+        if slot is None:
+            slot = self.all["sum", key] = Slot(type, self._text.name())
+            at = self.room_in_state(type)
+            self._text.slots.append(f"  {slot.place} = getelementptr i8, ptr %state, i64 {at}")
+        return slot
+
+    def room_in_state(self, type: str) -> int:
+        """Where a value may lie in the state."""
+        at = self.state_size
+        self.state_size += -(-stored_size(type) // _LINE) * _LINE
+        return at
+
+    def saved(self) -> list[Slot]:
+        """The slots that barriers save if they are alive."""
+        return [slot for (kind, _), slot in self.all.items() if kind != "sum"]
 
     def initial_stores(self, fuel: Callable[[], str], scratch: Callable[[], str]) -> list[str]:
         """What the entry block stores, so that nothing is ever undefined.
@@ -127,7 +152,7 @@ class SlotTable:
                     f"  store ptr {slot.place}, ptr {slot.place}.p",
                 ]
                 shown = (shown + 1) % _MOST_SHOWN
-            elif kind not in ("value", "moved"):
+            elif kind not in ("value", "moved", "sum"):
                 lines.append(f"  store {slot.type} zeroinitializer, ptr {slot.place}")
         return lines
 

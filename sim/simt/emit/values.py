@@ -24,7 +24,8 @@ from ..watch.initialisation import follow_uninitialised
 from ..watch.observe_values import drop_lane_marks, observe_values
 from ..watch.sites import WatchSites
 from .bfloat import replace_bfloat
-from .halves import InOrder, loads_for_products, moved_floats
+from .matrices.halves import InOrder, loads_for_products, moved_floats
+from .matrices.sums import sums_in_place
 from .positions import fix_positions
 from .slots import Entry, Slot, SlotTable
 from .tape import PLACES, TAPE
@@ -55,6 +56,7 @@ class Values(Entry):
         kept: the lanes that run, by their places in vectors.
         groups: of which threadgroup each is, counted from the first one that runs.
         observers: the checks that watch the kernel; empty if none does.
+        sums: for each value that shares a place in memory, the first of those that do.
         for_products: loads whose halves are factors of products of matrices, if registers are wide.
         tapes: whether the kernel leaves a tape of what it does.
         tapes_places: whether every access to threadgroup memory has an event in it.
@@ -80,6 +82,7 @@ class Values(Entry):
         self.for_products = (
             loads_for_products(self.function) if has_wide_registers() else frozenset()
         )
+        self.sums = sums_in_place(self.function, self.cfg, self.divergence)
         self.in_order: dict[Instruction, InOrder] = {}  # of these, what was loaded
         super().__init__(TextBuilder(len(self.kept)))
         self.sites: list[Instruction | Block] = []
@@ -333,8 +336,16 @@ class Values(Entry):
             slot.loads.add(self.block)
         self.text.do(f"store {slot.type} {value}, ptr {slot.place}")
 
+    def sum_slot(self, value: Value) -> Slot | None:
+        """Where a sum of products stays, if it does."""
+        web = self.sums.get(value) if isinstance(value, Instruction) else None
+        return None if web is None else self.slots.staying(web, self.text.wide(web.type))
+
     def _load(self, value: Value) -> str:
-        """A value that another block defines."""
+        """A value that another block defines, or that stays in memory."""
+        stays = self.sum_slot(value)
+        if stays is not None:
+            return self.take(stays)
         if isinstance(value, Instruction) and value.block is self.block:
             return self.defined[value]
         type = value.type if not self.divergence.is_varying(value) else self.text.wide(value.type)

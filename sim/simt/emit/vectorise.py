@@ -46,7 +46,7 @@ from .helpers import ATOMIC_BODIES
 from .lanes import LANE_OPERATIONS, LaneOperations
 from .memory import MemoryAccess
 from .positions import POSITIONS
-from .slots import Slot, stored_size
+from .slots import Slot
 from .tape_events import TapeEvents
 from .text import vector_of, zero_of
 from .values import ALL
@@ -66,6 +66,7 @@ class Code:
     lanes: tuple[int, ...]  # those that run, by the numbers that faults have
     packs: int  # threadgroups that run at once
     private_memory: int  # bytes that each lane has
+    keeps_sums: bool  # whether sums of products stay in memory, each where the code adds to it
     streams: bool  # whether some stores go past the caches
     known: dict[tuple[int, int], int]  # what a tape leaves out; see `Tape.known`
     loops: list[tuple[Block, list[int]]]  # see `coverage`; none if it is not noted
@@ -106,17 +107,18 @@ class Vectoriser(Branches):
         for block in self.cfg.order:
             self._emit_block(block)
         self.store_requested()
-        resumes, state_size = self._save_and_resume()
+        resumes = self._save_and_resume()
         return Code(
             self._assemble(resumes),
             self.sites,
-            state_size,
+            self.slots.state_size,
             has_barriers=bool(self.barriers),
             watch_sites=self.watch_sites.all,
             watch_needs=self.watch.needs,
             lanes=self.kept,
             packs=max(self.groups) + 1,
             private_memory=self.function.private_memory,
+            keeps_sums=bool(self.sums),
             streams=self.memory.streams,
             known=self.tape.known,
             loops=coverage.loops(self.cfg) if self._covers else [],
@@ -190,7 +192,7 @@ class Vectoriser(Branches):
         self.text.do(f"store i8 1, ptr {place}")
 
     def _emit_phi(self, phi: Instruction) -> None:
-        if self.has_exact_form(phi):
+        if self.has_exact_form(phi) or phi in self.sums:
             return
         vector = self.divergence.is_varying(phi)
         type = self.text.wide(phi.type) if vector else phi.type
@@ -308,6 +310,9 @@ class Vectoriser(Branches):
 
     def _emit_lanes(self, instruction: Instruction) -> None:
         self._finish(instruction, *self.lanes.emit(instruction))
+        stays = self.sum_slot(instruction)
+        if stays is not None:
+            self.put(stays, self._vectors.pop(instruction))
 
     def _pass_on(self, instruction: Instruction) -> None:
         """What a function of mathematics gives was computed already."""
@@ -353,18 +358,17 @@ class Vectoriser(Branches):
         self.text.do(f"store i32 {self.barriers[block]}, ptr %state")
         self.text.do("ret i32 1")
 
-    def _save_and_resume(self) -> tuple[list[str], int]:
-        """Fill in what each barrier saves; returns the resuming blocks and the state's size."""
+    def _save_and_resume(self) -> list[str]:
+        """Fill in what each barrier saves; returns the resuming blocks."""
         live_in = self.slots.live_at_start(self.cfg.order, self._successors)
-        size, resumes = 64, []
+        resumes = []
         for block, number in self.barriers.items():
             (following,) = block.targets
-            live = [slot for slot in self.slots.all.values() if slot.place in live_in[following]]
+            live = [slot for slot in self.slots.saved() if slot.place in live_in[following]]
             saves, loads = [], []
             for slot in live:
                 if slot.saved_at < 0:
-                    slot.saved_at = size
-                    size += -(-stored_size(slot.type) // 64) * 64
+                    slot.saved_at = self.slots.room_in_state(slot.type)
                 name = f"%save{number}.{slot.place[1:]}"
                 at = f"getelementptr i8, ptr %state, i64 {slot.saved_at}"
                 saves += [
@@ -381,7 +385,7 @@ class Vectoriser(Branches):
             self.insertions.setdefault(line, []).extend(saves)
             go = f"  br label %b{self.cfg.index[following]}"
             resumes += [f"resume{number}:", *loads, go]
-        return resumes, size
+        return resumes
 
     def _successors(self, block: Block) -> list[Block]:
         """Where the simdgroup can go next, which is more than where this block's lanes go."""

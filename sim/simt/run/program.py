@@ -256,7 +256,9 @@ class Program:
         declared = declarations(function)
         registers = len(function.blocks) <= _MOST_BLOCKS_IN_REGISTERS
         quick |= bool(observers) and len(text) > _MOST_WATCHED_TEXT
-        machine_code = compile_object(text, registers=registers, quick=quick)
+        machine_code = compile_object(
+            text, registers=registers, quick=quick, scheduled=not code.keeps_sums
+        )
         head = json.dumps(
             {
                 "state_size": code.state_size,

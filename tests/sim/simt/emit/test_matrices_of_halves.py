@@ -10,7 +10,7 @@ import pytest
 from assay.sim.simt import Program
 from assay.sim.simt.emit import loads, values
 from assay.sim.simt.emit.access import Access
-from assay.sim.simt.emit.halves import load_in_order
+from assay.sim.simt.emit.matrices.halves import load_in_order
 from assay.sim.simt.emit.vectorise import Vectoriser
 from assay.sim.simt.ir.nodes import Instruction
 from assay.sim.simt.ir.shape import LANES, Shape

@@ -76,9 +76,9 @@ def _calls(
     texts: list[str] = []
     compile_object = programs.compile_object
 
-    def noting(text: str, *, registers: bool = True, quick: bool = False) -> bytes:
+    def noting(text: str, **how: bool) -> bytes:
         texts.append(text)
-        return compile_object(text, registers=registers, quick=quick)
+        return compile_object(text, **how)
 
     monkeypatch.setattr(programs, "compile_object", noting)
     monkeypatch.setenv("ASSAY_CACHE_DIR", str(tmp_path))

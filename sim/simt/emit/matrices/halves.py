@@ -11,16 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..analysis.linear_form import Pattern
-from ..ir.nodes import Function, Instruction, Value
-from ..ir.operations.conversions import FPEXT
-from ..ir.operations.lanes import MMA
-from ..ir.operations.memory import COMPONENT, LOAD
-from ..ir.shape import LANES
-from .text import TextBuilder, shuffle_mask, vector_of
+from ...analysis.linear_form import Pattern
+from ...ir.nodes import Function, Instruction, Value
+from ...ir.operations.conversions import FPEXT
+from ...ir.operations.lanes import MMA
+from ...ir.operations.memory import COMPONENT, LOAD
+from ...ir.shape import LANES
+from ..text import TextBuilder, shuffle_mask, vector_of
 
 if TYPE_CHECKING:
-    from .access import Access
+    from ..access import Access
 
 CHUNK = 16  # halves that become floats of one register
 CHUNKS = 2 * LANES // CHUNK

@@ -1,0 +1,1 @@
+"""Products of matrices: where their factors and sums lie."""
