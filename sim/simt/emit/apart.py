@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..analysis.linear_form import IOTA, ZEROS, Pattern
-from ..ir.nodes import Block, Function
+from ..ir.nodes import Block, Function, Instruction, Value
 from ..ir.operations.calls import PARAMETER
 from ..ir.shape import LANES, Shape
 from .slots import MASK
@@ -32,12 +32,14 @@ class _ApartVectoriser(Vectoriser):
     def __init__(self, name: str, function: Function) -> None:
         super().__init__(function, _SHAPE)
         self.full_mask = "%mask"
-        self.sums = {}  # which would stay in a simdgroup's state
         self._symbol = name
         self._parameters = [i for i in self.function.blocks[0].body if i.operation is PARAMETER]
 
     def _find_lanes(self, function: Function, *, packed: bool) -> tuple[Pattern, Pattern]:
         return IOTA, ZEROS
+
+    def _find_sums(self) -> dict[Value, Instruction]:
+        return {}  # they would stay in a simdgroup's state
 
     def definition(self) -> str:
         """The function's text, less what it declares."""

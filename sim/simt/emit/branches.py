@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..ir import context as c
-from ..ir.nodes import Block
+from ..ir.nodes import Block, Value
 from .fuel import cost_of_loop
 from .slots import Slot
 from .values import ALL, Values
@@ -107,19 +107,20 @@ class Branches(Values):
     def _pass_phis(self, block: Block, target: Block, mask: str) -> None:
         place = target.predecessors.index(block)
         passed: list[tuple[Slot, str]] = []
+        sums: list[tuple[Value, str]] = []
         for phi in target.phis:
             if self.has_exact_form(phi):
                 continue
             vector = self.divergence.is_varying(phi)
             type = self.text.wide(phi.type) if vector else phi.type
             value = phi.operands[place]
-            stays = self.sum_slot(phi)
-            if stays is not None:
-                if self.sum_slot(value) is not stays:
-                    passed.append((stays, self.vector(value)))
+            if self.sums.hold(phi):
+                if not self.sums.are_one(phi, value):
+                    sums.append((phi, self.vector(value)))
                 continue
             name = self.vector(value) if vector else self.scalar(value)
             passed.append((self.slots.get("incoming", phi, type), name))
+        self.sums.write(sums)
         blend = target in self.divergence.joins and mask != ALL
         for slot, name in passed:
             if blend and slot.type.startswith("<"):

@@ -98,7 +98,8 @@ class SlotTable:
     Kinds: `value` (what a block defines and others use), `escape` (the same behind a loop that
     lanes leave by turns), `moved` (a value with its lanes in other places), `shown` (one whose
     lanes are loaded from memory), `incoming` (what a phi takes), `mask` (lanes waiting at a block),
-    `fuel`, `sum` (what stays in the state that a simdgroup keeps over barriers).
+    `fuel`, `sum` (what stays in the state that a simdgroup keeps over barriers), `rows` (factors
+    of matrices, row by row).
 
     Attributes:
         all: the slots.
@@ -152,7 +153,7 @@ class SlotTable:
                     f"  store ptr {slot.place}, ptr {slot.place}.p",
                 ]
                 shown = (shown + 1) % _MOST_SHOWN
-            elif kind not in ("value", "moved", "sum"):
+            elif kind not in ("value", "moved", "sum", "rows"):
                 lines.append(f"  store {slot.type} zeroinitializer, ptr {slot.place}")
         return lines
 

@@ -24,7 +24,8 @@ from ..watch.initialisation import follow_uninitialised
 from ..watch.observe_values import drop_lane_marks, observe_values
 from ..watch.sites import WatchSites
 from .bfloat import replace_bfloat
-from .matrices.halves import InOrder, loads_for_products, moved_floats
+from .matrices.halves import InOrder, loads_of, moved_floats, right_factors
+from .matrices.places import SumPlaces
 from .matrices.sums import sums_in_place
 from .positions import fix_positions
 from .slots import Entry, Slot, SlotTable
@@ -56,8 +57,8 @@ class Values(Entry):
         kept: the lanes that run, by their places in vectors.
         groups: of which threadgroup each is, counted from the first one that runs.
         observers: the checks that watch the kernel; empty if none does.
-        sums: for each value that shares a place in memory, the first of those that do.
-        for_products: loads whose halves are factors of products of matrices, if registers are wide.
+        sums: the sums of products of matrices that stay in memory.
+        for_products: loads whose halves become factors in the order of memory.
         tapes: whether the kernel leaves a tape of what it does.
         tapes_places: whether every access to threadgroup memory has an event in it.
         brief: whether code should be little rather than fast, as it runs only a few times: all of
@@ -79,11 +80,6 @@ class Values(Entry):
         self.tapes_places = PLACES in observers
         self._analyse(function, observers)
         self.kept, self.groups = self._find_lanes(function, packed=packed)
-        self.for_products = (
-            loads_for_products(self.function) if has_wide_registers() else frozenset()
-        )
-        self.sums = sums_in_place(self.function, self.cfg, self.divergence)
-        self.in_order: dict[Instruction, InOrder] = {}  # of these, what was loaded
         super().__init__(TextBuilder(len(self.kept)))
         self.sites: list[Instruction | Block] = []
         self.block = self.cfg.order[0]
@@ -94,6 +90,10 @@ class Values(Entry):
         self._vectors: dict[Value, str] = {}
         self._parts: dict[Value, list[str]] = {}
         self.slots = SlotTable(self.text)
+        self.sums = SumPlaces(self, self._find_sums())
+        rights = right_factors(self.function) if has_wide_registers() else frozenset()
+        self.for_products = loads_of(rights | self.sums.factors)
+        self.in_order: dict[Instruction, InOrder] = {}  # of these, what was loaded
         self._definitions: dict[Value, Definition] = {}
         self.insertions: dict[int, list[str]] = {}
         self.defined: dict[Value, str] = {}  # names as the defining blocks knew them
@@ -164,6 +164,9 @@ class Values(Entry):
             return lanes, groups
         self._analyse(function, frozenset())
         return kept, ZEROS[: len(kept)]
+
+    def _find_sums(self) -> dict[Value, Instruction]:
+        return sums_in_place(self.function, self.cfg, self.divergence)
 
     def _split_at_barriers(self) -> dict[Block, int]:
         found = split_at_barriers(self.function)
@@ -336,16 +339,10 @@ class Values(Entry):
             slot.loads.add(self.block)
         self.text.do(f"store {slot.type} {value}, ptr {slot.place}")
 
-    def sum_slot(self, value: Value) -> Slot | None:
-        """Where a sum of products stays, if it does."""
-        web = self.sums.get(value) if isinstance(value, Instruction) else None
-        return None if web is None else self.slots.staying(web, self.text.wide(web.type))
-
     def _load(self, value: Value) -> str:
         """A value that another block defines, or that stays in memory."""
-        stays = self.sum_slot(value)
-        if stays is not None:
-            return self.take(stays)
+        if self.sums.hold(value):
+            return self.sums.read(value)
         if isinstance(value, Instruction) and value.block is self.block:
             return self.defined[value]
         type = value.type if not self.divergence.is_varying(value) else self.text.wide(value.type)

@@ -192,7 +192,7 @@ class Vectoriser(Branches):
         self.text.do(f"store i8 1, ptr {place}")
 
     def _emit_phi(self, phi: Instruction) -> None:
-        if self.has_exact_form(phi) or phi in self.sums:
+        if self.has_exact_form(phi) or self.sums.hold(phi):
             return
         vector = self.divergence.is_varying(phi)
         type = self.text.wide(phi.type) if vector else phi.type
@@ -309,10 +309,11 @@ class Vectoriser(Branches):
         self._finish(instruction, position, of_lane)
 
     def _emit_lanes(self, instruction: Instruction) -> None:
+        if self.sums.compute(instruction):
+            return
         self._finish(instruction, *self.lanes.emit(instruction))
-        stays = self.sum_slot(instruction)
-        if stays is not None:
-            self.put(stays, self._vectors.pop(instruction))
+        if self.sums.hold(instruction):
+            self.sums.write([(instruction, self._vectors.pop(instruction))])
 
     def _pass_on(self, instruction: Instruction) -> None:
         """What a function of mathematics gives was computed already."""

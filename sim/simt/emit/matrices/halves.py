@@ -7,12 +7,12 @@ whose operands have their lanes in other places anyway: these are taken from the
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...analysis.linear_form import Pattern
-from ...ir.nodes import Function, Instruction, Value
+from ...ir.nodes import Block, Function, Instruction, Value
 from ...ir.operations.conversions import FPEXT
 from ...ir.operations.lanes import MMA
 from ...ir.operations.memory import COMPONENT, LOAD
@@ -102,13 +102,16 @@ def _put_in_order(text: TextBuilder, parts: Sequence[str], places: Sequence[Patt
     ]
 
 
-def loads_for_products(function: Function) -> frozenset[Instruction]:
-    """The loads of two halves whose floats are right factors of products of matrices."""
-    found = set()
-    for instruction in function.instructions():
-        if instruction.operation is MMA:
-            sources = (_loaded(factor) for factor in instruction.operands[3:5])
-            found |= {source[0] for source in sources if source is not None}
+def right_factors(function: Function) -> frozenset[Value]:
+    """The right factors of all products of matrices."""
+    products = (each for each in function.instructions() if each.operation is MMA)
+    return frozenset(factor for each in products for factor in each.operands[3:5])
+
+
+def loads_of(factors: Iterable[Value]) -> frozenset[Instruction]:
+    """The loads of two halves whose floats are factors."""
+    sources = (_loaded(factor) for factor in factors)
+    found = {source[0] for source in sources if source is not None}
     return frozenset(load for load in found if _is_pair(load))
 
 
@@ -124,9 +127,36 @@ def moved_floats(
     if source is None or ordered is None:
         return None
     load, component = source
-    places = [ordered.places[component][lane] for lane in lanes]
+    if not isinstance(value, Instruction) or value.block is not load.block:
+        return None
+    return _floats_at(text, ordered, [ordered.places[component][lane] for lane in lanes])
+
+
+def floats_in_order(
+    text: TextBuilder,
+    factor: tuple[Value, ...],
+    sources: Sequence[tuple[int, int]],
+    known: Mapping[Instruction, InOrder],
+    block: Block,
+) -> str | None:
+    """Floats of a loaded matrix, of each the lane and which of its two elements it is.
+
+    None as in `moved_floats`, or if the matrix was loaded in another block.
+    """
+    loaded = [_loaded(value) for value in factor]
+    if None in loaded or any(v.block is not block for v in factor if isinstance(v, Instruction)):
+        return None
+    loads, components = zip(*(each for each in loaded if each is not None), strict=True)
+    ordered = known.get(loads[0])
+    if ordered is None or loads[0] is not loads[1] or loads[0].block is not block:
+        return None
+    places = [ordered.places[components[element]][lane] for lane, element in sources]
+    return _floats_at(text, ordered, places)
+
+
+def _floats_at(text: TextBuilder, ordered: InOrder, places: Sequence[int]) -> str | None:
     chunks = {place // CHUNK for place in places}
-    if not isinstance(value, Instruction) or value.block is not load.block or len(chunks) > 1:
+    if len(chunks) > 1:
         return None
     floats = text.let(f"fpext {KIND} {ordered.chunks[chunks.pop()]} to {_FLOATS}")
     return text.shuffle("float", floats, CHUNK, [place % CHUNK for place in places])

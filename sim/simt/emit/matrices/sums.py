@@ -24,9 +24,7 @@ _MOST_IN_WIDE_REGISTERS = 12
 _MOST_IN_REGISTERS = 3
 
 
-def sums_in_place(
-    function: Function, cfg: Cfg, divergence: Divergence
-) -> dict[Instruction, Instruction]:
+def sums_in_place(function: Function, cfg: Cfg, divergence: Divergence) -> dict[Value, Instruction]:
     """For each product and phi that shares a place with others, the first of these.
 
     Empty if registers hold all of them.

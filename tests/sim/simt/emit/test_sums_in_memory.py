@@ -7,7 +7,7 @@ import pytest
 
 from assay.sim.simt import Program
 from assay.sim.simt.emit import values
-from assay.sim.simt.emit.matrices import sums
+from assay.sim.simt.emit.matrices import places, sums
 from assay.sim.simt.emit.vectorise import Vectoriser
 from assay.sim.simt.ir.shape import LANES, Shape
 from tests.support.kernels import ENTRY, Kernel, compile_cpp, on_engine, on_reference
@@ -42,26 +42,42 @@ KERNEL(DEVICE float2* x, DEVICE float2* y, DEVICE uint* turns, THREADGROUP float
 _SIMDGROUP = "__assay_simdgroup_index_in_threadgroup()"
 _PRODUCT = "EACH c[j] = added(a[j / 4], b[j % 4], c[j]);"
 _PLAIN = {"first": "0", "before": "", "product": _PRODUCT, "after": "", "sums": _SUMS}
-# What each does, and how many of the sums' elements stay in memory.
+# What each does, how many of the sums' elements stay in memory, and how many lie in strips of one
+# matrix, and of two.
 _KERNELS = {
-    "plain": ({}, 24),
-    "few": ({"sums": 1}, 0),
-    "sums of something": ({"first": "x[i + j]"}, 24),
-    "two products a turn": ({"after": _PRODUCT}, 24),
-    "a loop inside": ({"product": f"for (uint m = 0; m < turns[1]; ++m) {_PRODUCT}"}, 24),
-    "no turn inside": ({"product": f"for (uint m = 0; m < turns[2]; ++m) {_PRODUCT}"}, 24),
-    "scaled": ({"before": "EACH c[j] = c[j] * 0.5f;"}, 24),
-    "read before, which LLVM does afterwards": ({"before": "EACH kept += c[j];"}, 0),
-    "read afterwards": ({"after": "EACH kept += c[j];"}, 24),
-    "the one before is kept": ({"before": "float2 old = c[1];", "after": "kept += old;"}, 22),
-    "two change places": ({"after": "float2 t = c[0]; c[0] = c[1]; c[1] = t;"}, 20),
-    "one is a factor": ({"after": "c[0] = added(c[2], b[0], c[0]);"}, 22),
-    "some simdgroups": (
-        {"product": f"if ({_SIMDGROUP} == turns[3]) {_PRODUCT}"},
-        24,
+    "plain": ({}, 24, 12, 6),
+    "few": ({"sums": 1}, 0, 0, 0),
+    "sums of something": ({"first": "x[i + j]"}, 24, 12, 6),
+    "two products a turn": ({"after": _PRODUCT}, 24, 12, 6),
+    "a loop inside": ({"product": f"for (uint m = 0; m < turns[1]; ++m) {_PRODUCT}"}, 24, 12, 6),
+    "no turn inside": ({"product": f"for (uint m = 0; m < turns[2]; ++m) {_PRODUCT}"}, 24, 12, 6),
+    "scaled": ({"before": "EACH c[j] = c[j] * 0.5f;"}, 24, 12, 6),
+    "half of each scaled": ({"before": "EACH c[j].y = c[j].y * 0.5f;"}, 24, 12, 6),
+    "read before, which LLVM does afterwards": ({"before": "EACH kept += c[j];"}, 0, 0, 0),
+    "read afterwards": ({"after": "EACH kept += c[j];"}, 24, 12, 6),
+    "read at once": ({"product": _PRODUCT.replace("}", "kept += c[j]; }")}, 24, 12, 6),
+    "the one before is kept": (
+        {"before": "float2 old = c[1];", "after": "kept += old;"},
+        22,
+        11,
+        5,
     ),
-    "lanes that may part": ({"product": f"if (x[i].x < 9) {_PRODUCT}"}, 0),
-    "lanes leave by turns": ({"after": "if (x[i].x > 0.5f) break;"}, 0),
+    "two change places": ({"after": "float2 t = c[0]; c[0] = c[1]; c[1] = t;"}, 20, 10, 5),
+    "one is a factor": ({"after": "c[0] = added(c[2], b[0], c[0]);"}, 22, 11, 4),
+    "some simdgroups": ({"product": f"if ({_SIMDGROUP} == turns[3]) {_PRODUCT}"}, 24, 12, 6),
+    "lanes that may part": ({"product": f"if (x[i].x < 9) {_PRODUCT}"}, 0, 0, 0),
+    "lanes leave by turns": ({"after": "if (x[i].x > 0.5f) break;"}, 0, 0, 0),
+    "by columns": ({"product": "EACH c[j] = added(a[j % 3], b[j / 3], c[j]);"}, 24, 12, 0),
+    "three of a row": ({"product": "EACH c[j] = added(a[j / 3 % 3], b[j % 3], c[j]);"}, 24, 12, 4),
+    "other neighbours": ({"after": "EACH c[j] = added(a[j % 3], b[1], c[j]);"}, 24, 12, 0),
+    "one thing on both sides": (
+        {"product": "EACH c[j] = added(b[j / 4], b[j % 4], c[j]);"},
+        24,
+        12,
+        6,
+    ),
+    "one element": ({"product": "EACH c[j].x = added(a[j / 4], b[j % 4], c[j]).x;"}, 12, 0, 0),
+    "a chain": ({"product": "EACH c[j / 4] = added(a[j / 4], b[j % 4], c[j / 4]);"}, 6, 3, 0),
 }
 
 
@@ -83,7 +99,7 @@ def _arguments(turns: int) -> list[object]:
 def test_products_are_those_of_the_reference(
     name: str, turns: int, wide: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for each in (values, sums):
+    for each in (values, sums, places):
         monkeypatch.setattr(each, "has_wide_registers", lambda: wide)
     kernel = _kernel(name, wide)
     engine, reference = (
@@ -94,15 +110,20 @@ def test_products_are_those_of_the_reference(
 
 
 @pytest.mark.parametrize("name", _KERNELS)
+@pytest.mark.parametrize("wide", [False, True], ids=["narrow", "wide"])
 def test_sums_stay_of_which_never_two_are_needed(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, wide: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sums, "has_wide_registers", lambda: False)
+    monkeypatch.setattr(sums, "has_wide_registers", lambda: False)  # few are many
+    monkeypatch.setattr(places, "has_wide_registers", lambda: wide)
     kernel = _kernel(name, False)
     program = Program(kernel.bitcode, ENTRY, name="k", parameters=kernel.parameters)
     emitted = Vectoriser(program.function, Shape(size=_SIZE, nominal=_SIZE))
     code = emitted.run()
-    stay = {emitted.slots.all["sum", web].place for web in emitted.sums.values()}
-    assert len(stay) == _KERNELS[name][1]
-    assert code.keeps_sums == bool(stay)
-    assert all(f"ptr {place}" in code.text for place in stay)
+    _, stay, ones, twos = _KERNELS[name]
+    slots = [key for kind, key in emitted.slots.all if kind == "sum"]
+    in_strips = [key for key in slots if isinstance(key, tuple)]
+    strips = twos if wide else ones
+    assert len(in_strips) == strips
+    assert len(slots) - len(in_strips) == stay - strips * (4 if wide else 2)
+    assert code.keeps_sums == bool(slots)
