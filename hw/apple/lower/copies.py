@@ -2,7 +2,7 @@
 
 One instruction starts a copy, and an engine beside the core moves the bytes, while the simdgroup
 goes on until it waits. The emulation copies in a loop of the lanes instead. Its accesses, which are
-marked (`assay.sim.simt.read.math_marks`), stand for the engine's; what the loop computes besides,
+marked (`assay.sim.simt.read.marks`), stand for the engine's; what the loop computes besides,
 and its branches, do not exist on the machine.
 """
 

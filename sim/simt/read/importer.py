@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import llvmlite.binding as llvm
 
@@ -37,10 +37,10 @@ from .divisions import known_divisors
 from .kept import keep_loads, keep_own_loads, keep_stores, mark_copies, release_own_loads
 from .llvm_records import IRSyntaxError
 from .llvm_text import read_module
+from .loops import has_arrays_of_matrices, unroll_all, unroll_no_more, unroll_over_matrices
 from .lower import lower
-from .math_marks import mark_events, mark_math, unroll_all, unroll_no_more
+from .marks import mark_events, mark_math, mark_rows
 from .roots import Parameter
-from .rows import mark_rows
 from .sites import complete_sites
 from .uninitialised import (
     forget_kinds,
@@ -166,7 +166,9 @@ def _optimised_somehow(text: str, entry: str, calls: Calls, marks: frozenset[str
         return _optimised_for_models(text, entry, calls)
     optimised = optimised or _optimised(text, entry, calls)
     if _MATRIX_IN_MEMORY.search(optimised):
-        return _with_fewer_arrays(optimised, entry, calls)
+        return _with_fewer_arrays(optimised, entry, calls, unroll_all)
+    if has_arrays_of_matrices(optimised):
+        return _with_fewer_arrays(optimised, entry, calls, unroll_over_matrices)
     return optimised
 
 
@@ -287,14 +289,16 @@ def _optimised_for_models(text: str, entry: str, calls: Calls) -> str:
     with module_of(text) as module:
         module.data_layout = _NATIVE_INTEGERS.sub("-n8:16:32", module.data_layout)
         optimised = _optimise(module, entry, calls)
-    return _with_fewer_arrays(optimised, entry, calls)
+    return _with_fewer_arrays(optimised, entry, calls, unroll_all)
 
 
-def _with_fewer_arrays(optimised: str, entry: str, calls: Calls) -> str:
+def _with_fewer_arrays(
+    optimised: str, entry: str, calls: Calls, unroll: Callable[[str], str]
+) -> str:
     """The optimised module with loops over arrays unrolled, if that puts one into registers."""
     if not _ARRAY.search(optimised):
         return optimised
-    with module_of(unroll_all(optimised)) as module:
+    with module_of(unroll(optimised)) as module:
         _unroll(module)
         unrolled = unroll_no_more(str(module))
     if unrolled.count("\n") > _UNROLLED_LINES:

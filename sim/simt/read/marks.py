@@ -1,11 +1,12 @@
-"""Marks calls of functions that a machine has instructions for, so that models can tell them.
+"""Marks what the optimiser leaves nothing to see of.
 
-The front end's headers compute such a function, like `exp2`, from simpler operations, and do so in
-one place: a class `__op_exp2` with a function `call` on scalars. After optimisation nothing of that
-is left to see. So each call's result is passed through a function that the optimiser does not know,
-together with the call's operands: whoever reads the IR may take that for the whole, and whoever
-executes it for its first operand. Asynchronous copies of a simdgroup, which the headers do at once
-in a loop, are marked by functions of the same kind that do nothing.
+Calls of functions that a machine has instructions for are marked so that models can tell them: the
+front end's headers compute such a function, like `exp2`, from simpler operations, and do so in one
+place: a class `__op_exp2` with a function `call` on scalars. Each call's result is passed through a
+function that the optimiser does not know, together with the call's operands: whoever reads the IR
+may take that for the whole, and whoever executes it for its first operand. Asynchronous copies of a
+simdgroup, which the headers do at once in a loop, are marked by functions of the same kind that do
+nothing. Indices of rows of arrays of arrays are marked since they are added up to one offset.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Mapping
 
 from ..ir.operations import positions as p
 from ..ir.operations.functions import COPIES, COPY_EVENT, PRECISE, PREFIX
+from ..ir.operations.marks import IN_ROW
 from ..ir.operations.operation import Operation
 from ..ir.operations.table import OPERATIONS
 
@@ -48,11 +50,17 @@ _POSITION_DECLARED = re.compile(
     rf"@__assay_(?:{'|'.join(position.name for position in _POSITIONS)})\([^)]*\))"
     r"(?: local_unnamed_addr)?(?: #\d+)?"
 )
-_LOOP = re.compile(r"^(!(\d+) = distinct !\{!\2(?:, !\d+)*)\}$", re.MULTILINE)
-_NODE = re.compile(r"^!(\d+) = ", re.MULTILINE)
-_FULL = "llvm.loop.unroll.full"
 _PURE = "nounwind willreturn memory(none)"
 _APART = "nounwind willreturn memory(inaccessiblemem: readwrite)"  # calls are never made one
+
+_ROW = rf"@__assay_{IN_ROW.name}_i64"
+_ROW_ADDRESS = re.compile(
+    r"^\s*(?P<name>%\S+) = getelementptr (?:(?:inbounds|nuw|nusw) )*"
+    r"\[(?P<count>\d+) x (?P<element>[^,]*)\], ptr(?: addrspace\(\d\))? (?P<base>[^,\s]+), "
+    r"(?P<rest>.*)$"
+)
+_ROW_INDEX = re.compile(r"^(?P<start>\s*%\S+ = .*, i64 0, i64 )(?P<index>%[^,\s]+)(?P<rest>.*)$")
+_DEBUG = re.compile(r", !dbg !\d+")
 
 
 def mark_math(text: str) -> str:
@@ -100,19 +108,6 @@ def _is_careful(text: str) -> bool:
     return computes and not any(_FAST.search(body) for body in own)
 
 
-def unroll_all(text: str) -> str:
-    """The optimised module `text`, which asks for loops of known length to be unrolled."""
-    number = 1 + max((int(found) for found in _NODE.findall(text)), default=0)
-    text = text.replace('"llvm.loop.unroll.disable"', '"llvm.loop.was_unrolled"')
-    text = _LOOP.sub(rf"\1, !{number}}}", text)
-    return f'{text}\n!{number} = !{{!"{_FULL}"}}\n'
-
-
-def unroll_no_more(text: str) -> str:
-    """What `unroll_all` asked for, forgotten: what could not be unrolled needs no warning."""
-    return text.replace(f'"{_FULL}"', '"llvm.loop.was_unrolled"')
-
-
 def _speculatable(match: re.Match[str]) -> str:
     """A position without what ties it to its place: it is the same wherever a thread asks."""
     if match["kind"] == "declare":
@@ -123,3 +118,39 @@ def _speculatable(match: re.Match[str]) -> str:
 def _name(mangled: str, length: int) -> str:
     """`exp24call` of which `__op_exp2` is a name of 9 characters -> `exp2`."""
     return mangled[: length - len("__op_")]
+
+
+def mark_rows(text: str) -> str:
+    """The unoptimised module `text`, in which an index within a row is told with the row's length.
+
+    A row is an array that lies in another one, or that a pointer to arrays leads to.
+    """
+    lines: list[str] = []
+    places: set[str] = set()  # of arrays that others follow directly
+    is_used = False
+    for line in text.splitlines():
+        if line.startswith("define"):
+            places = set()
+        match = _ROW_ADDRESS.match(line)
+        index = _ROW_INDEX.match(line) if match is not None else None
+        if match is not None and index is not None and match["base"] in places:
+            is_used = True
+            marked = f"%row.{match['name'][1:]}"
+            place = _DEBUG.search(index["rest"])
+            lines.append(
+                f"  {marked} = call i64 {_ROW}(i64 {index['index']}, i64 {match['count']})"
+                f"{place[0] if place else ''}"
+            )
+            line = f"{index['start']}{marked}{index['rest']}"
+        if match is not None and _is_row(match):
+            places.add(match["name"])
+        lines.append(line)
+    if is_used:
+        lines.append(f"declare i64 {_ROW}(i64, i64) nounwind willreturn memory(none)")
+    return "\n".join(lines)
+
+
+def _is_row(address: re.Match[str]) -> bool:
+    """Whether an address is that of one array among several."""
+    among = address["rest"].startswith("i64 0, i64 ")
+    return address["element"].startswith("[") if among else True
