@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..analysis.linear_form import Form, Pattern
 from ..analysis.windows import Group, plan
 from ..ir import context as c
 from ..ir.llvm_types import Scalar, mangled, size_of
-from ..ir.nodes import BufferRoot, Instruction, ShadowRoot
+from ..ir.nodes import AddressRoot, Block, BufferRoot, Instruction, ShadowRoot, Value
 from ..ir.shape import LANES
 from .access import Access, Memory
+from .ahead import Steps
 from .matrices.halves import fit_in_chunks, in_chunks, load_in_order
 from .text import shuffle_mask, vector_of
+
+if TYPE_CHECKING:
+    from .vectorise import Vectoriser
 
 _LINE = 64  # bytes of the host's cache lines
 _AHEAD = 1024  # bytes; tried from 512 to 2048 on a Xeon
@@ -18,6 +24,10 @@ _AHEAD = 1024  # bytes; tried from 512 to 2048 on a Xeon
 
 class Loads(Access):
     """Emits loads from memory that lanes share."""
+
+    def __init__(self, vectoriser: Vectoriser) -> None:
+        super().__init__(vectoriser)
+        self._steps: dict[Block, Steps] = {}  # by the header of the loop
 
     def load(self, instruction: Instruction) -> list[str]:
         """Emit a load; returns its components, vectors if the load varies and scalars if not."""
@@ -90,7 +100,7 @@ class Loads(Access):
         def windows() -> list[str]:
             found = []
             for group, offset in zip(groups, offsets, strict=True):
-                self._fetch_ahead(instruction, memory.host, offset, group.elements * size)
+                self._fetch_ahead(instruction, memory, form.base, offset, group.elements * size)
                 found.append(self._window(element, memory.host, offset, group.elements, common))
             return found
 
@@ -108,19 +118,54 @@ class Loads(Access):
         kinds = [self.text.wide(element)] * instruction.components
         return self.either(inside, fast, slow, kinds)
 
-    def _fetch_ahead(self, instruction: Instruction, host: str, offset: str, bytes_: int) -> None:
-        """Ask for what a simdgroup soon after this one is likely to read.
+    def _fetch_ahead(
+        self, instruction: Instruction, memory: Memory, base: Value, offset: str, bytes_: int
+    ) -> None:
+        """Ask for what a simdgroup soon after this one is likely to read, or this one next turn.
 
-        Only where every thread reads a buffer once: the host's own prefetching ends with each page.
+        Only where every thread reads a buffer once, as the host's own prefetching ends with each
+        page; or in a loop with barriers, whose turns copy tiles from rows that lie apart.
         """
-        once = self.v.cfg.innermost[self.v.block] is None
-        if not once or bytes_ % _LINE or not isinstance(instruction.root, BufferRoot):
+        if bytes_ % _LINE:
             return
+        if self.v.cfg.innermost[self.v.block] is None:
+            if isinstance(instruction.root, BufferRoot):
+                self._fetch(memory.host, offset, str(_AHEAD), bytes_)
+            return
+        step = self._step(base) if isinstance(instruction.root, BufferRoot | AddressRoot) else None
+        if step is not None:
+            self._fetch(memory.host, offset, step, bytes_)
+
+    def _fetch(self, host: str, offset: str, step: str, bytes_: int) -> None:
+        text = self.text
+        ahead = text.let(f"add i64 {offset}, {step}")
         for line in range(0, bytes_, _LINE):
-            at = self.text.let(f"add i64 {offset}, {_AHEAD + line}")
-            place = self.text.let(f"getelementptr i8, ptr {host}, i64 {at}")
+            at = text.let(f"add i64 {ahead}, {line}") if line else ahead
+            place = text.let(f"getelementptr i8, ptr {host}, i64 {at}")
             hints = (("i32", "0"), ("i32", "3"), ("i32", "1"))  # to read, into all caches, data
-            self.text.call("void", "llvm.prefetch.p0", ("ptr", place), *hints)
+            text.call("void", "llvm.prefetch.p0", ("ptr", place), *hints)
+
+    def _step(self, offset: Value) -> str | None:
+        """How much further the next turn of the loop with barriers reads; None if unknown or 0."""
+        if self.v.observers or self.v.tapes:  # whose time goes elsewhere
+            return None
+        loops = self.v.cfg.loops_of(self.v.block)
+        loop = next((each for each in loops if not each.blocks.isdisjoint(self.v.barriers)), None)
+        if loop is None:
+            return None
+        terms = self._steps.setdefault(loop.header, Steps(loop, self.v.cfg)).of(offset)
+        if not terms or any(self.v.varying(value) for product in terms for value in product):
+            return None
+        text, step = self.text, "0"
+        for product, count in terms.items():
+            part = str(count)
+            for value in product:
+                wide = self.v.scalar(value)
+                if value.type != "i64":
+                    wide = text.let(f"zext {value.type} {wide} to i64")
+                part = text.let(f"mul i64 {wide}, {part}")
+            step = part if step == "0" else text.let(f"add i64 {step}, {part}")
+        return step
 
     def _window(self, element: str, host: str, offset: str, count: int, common: int) -> str:
         text = self.text
