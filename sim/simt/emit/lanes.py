@@ -32,6 +32,7 @@ from ..ir.operations.lanes import (
 )
 from ..ir.operations.operation import Operation, Origin
 from ..ir.shape import LANES, matrix_column, matrix_row
+from .matrices.rows import HOLDER
 from .text import literal, shuffle_mask, vector_of
 
 if TYPE_CHECKING:
@@ -222,12 +223,11 @@ class LaneOperations:
         return text.concatenate("float", quarters, len(holders) // 2)[0]
 
 
-_HOLDER = {(matrix_row(lane), matrix_column(lane)): lane for lane in range(LANES)}
 # For each step k and each lane, the lane that holds column k of its row, A's element.
-_ROW_HOLDERS = [tuple(_HOLDER[matrix_row(lane), k & ~1] for lane in range(LANES)) for k in range(8)]
+_ROW_HOLDERS = [tuple(HOLDER[matrix_row(lane), k & ~1] for lane in range(LANES)) for k in range(8)]
 # The same of row k of its columns, B's element: those of the lanes' first half, and of the second.
 _HALF = range(LANES // 2)
-_COLUMN_HOLDERS = [tuple(_HOLDER[k, matrix_column(lane)] for lane in _HALF) for k in range(8)]
+_COLUMN_HOLDERS = [tuple(HOLDER[k, matrix_column(lane)] for lane in _HALF) for k in range(8)]
 assert all(matrix_column(lane) == matrix_column(lane + len(_HALF)) for lane in _HALF)
 assert all(
     holders == (*(holders[0], holders[0] + 1) * 4, *(holders[8], holders[8] + 1) * 4)

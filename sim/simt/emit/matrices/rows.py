@@ -26,14 +26,11 @@ _PAIRS = range(SIDE // 2)
 _BYTES = 4  # of a float
 _ROWS_AT_ONCE = 4  # of a strip, where registers are few
 
-_HOLDER = {(matrix_row(lane), matrix_column(lane)): lane for lane in range(LANES)}
+# Which lane holds the elements at a row and an even column, and right of it.
+HOLDER = {(matrix_row(lane), matrix_column(lane)): lane for lane in range(LANES)}
 # For two rows the lane and the element that each of their places comes from.
 _SOURCES = [
-    [
-        (_HOLDER[row, column & ~1], column & 1)
-        for row in (2 * t, 2 * t + 1)
-        for column in range(SIDE)
-    ]
+    [(HOLDER[row, column & ~1], column & 1) for row in (2 * t, 2 * t + 1) for column in range(SIDE)]
     for t in _PAIRS
 ]
 # Half of the lanes have the rows of two such pairs, the other half the other ones.

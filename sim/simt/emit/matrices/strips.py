@@ -85,7 +85,7 @@ class StripFinder:
                     count[matrix] += 1
             bad = {m for strip in strips for m in strip if len(strip) < self._width or count[m] > 1}
             if not bad:
-                return self._numbered(groups, strips)
+                return self._numbered(groups)
             self._matrix = {p: matrix for p, matrix in self._matrix.items() if matrix not in bad}
 
     def _find_matrices(self) -> dict[Product, Matrix]:
@@ -131,7 +131,7 @@ class StripFinder:
         for start in range(0, len(matrices), self._width):
             yield tuple(matrices[start : start + self._width])
 
-    def _numbered(self, groups: list[list[Product]], strips: set[tuple[Matrix, ...]]) -> Strips:
+    def _numbered(self, groups: list[list[Product]]) -> Strips:
         found = Strips()
         order = dict.fromkeys(strip for group in groups for strip in self._strips(group))
         for number, strip in enumerate(order):
