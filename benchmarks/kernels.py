@@ -44,20 +44,23 @@ def _others(workload: Workload, peers: list[Timing]) -> list[Row]:
 
 
 def _against_openblas(threads: int, repetitions: int) -> list[Row]:
-    workload = matrix_gemm()
-    ours = on_assay(workload, workers=threads, repetitions=repetitions)
-    size = workload.buffers[0].shape[0]
+    workloads = [matrix_gemm(), matrix_gemm(unrolled=True)]
+    times = [on_assay(each, workers=threads, repetitions=repetitions) for each in workloads]
+    size = workloads[0].buffers[0].shape[0]
     peers = openblas_timings(size, threads=threads, repetitions=max(repetitions, 5))
-    share = min(peer.seconds for peer in peers) / ours.seconds
-    return [
-        Row(
-            what=workload.title,
-            who=ours.who,
-            seconds=ours.seconds,
-            rate=workload.rate(ours.seconds),
-            ratio=f"{share:.1%} of OpenBLAS",
-            bar=f">= {OPENBLAS_SHARE:.0%}",
-            passed=share >= OPENBLAS_SHARE,
-        ),
-        *_others(workload, peers),
-    ]
+    best = min(peer.seconds for peer in peers)
+    found = []
+    for workload, ours in zip(workloads, times, strict=True):
+        share = best / ours.seconds
+        found.append(
+            Row(
+                what=workload.title,
+                who=ours.who,
+                seconds=ours.seconds,
+                rate=workload.rate(ours.seconds),
+                ratio=f"{share:.1%} of OpenBLAS",
+                bar=f">= {OPENBLAS_SHARE:.0%}",
+                passed=share >= OPENBLAS_SHARE,
+            )
+        )
+    return [*found, *_others(workloads[0], peers)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 TILE = 16
 SOFTMAX_THREADS = 256
 
@@ -105,6 +107,11 @@ kernel void matrix_gemm(device const half* a [[buffer(0)]], device const half* b
                             c + (group.y * 64 + top + i * 8) * n + group.x * 64 + left + j * 8, n);
 }
 """
+
+# The same with its loops over matrices unrolled, as most public kernels have theirs.
+UNROLLED_MATRIX_MSL = re.sub(
+    r"for \(uint [ij] = 0; [ij] < 4; ", r'_Pragma("unroll") \g<0>', MATRIX_MSL
+)
 
 OPENCL = """
 __attribute__((reqd_work_group_size(16, 16, 1)))

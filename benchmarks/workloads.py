@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .sources import SOFTMAX_THREADS, TILE
+from .sources import SOFTMAX_THREADS, TILE, UNROLLED_MATRIX_MSL
 
 Array = NDArray[np.generic]
 Size = tuple[int, int, int]
@@ -69,12 +69,12 @@ def tiled_gemm(size: int = 512) -> Workload:
     )
 
 
-def matrix_gemm(size: int = 1024) -> Workload:
-    """GEMM by simdgroup matrices: half in, float sums."""
+def matrix_gemm(size: int = 1024, *, unrolled: bool = False) -> Workload:
+    """GEMM by simdgroup matrices: half in, float sums; its loops over matrices may be unrolled."""
     a, b = np.random.default_rng(2).standard_normal((2, size, size), np.float32).astype(np.float16)
     return Workload(
         kernel="matrix_gemm",
-        title=f"simdgroup-matrix GEMM {size}^3, half",
+        title=f"simdgroup-matrix GEMM {size}^3, half" + (", unrolled" if unrolled else ""),
         buffers=[a, b, np.zeros((size, size), np.float32), np.array([size], np.uint32)],
         result=2,
         expected=a.astype(np.float32) @ b.astype(np.float32),
@@ -82,6 +82,7 @@ def matrix_gemm(size: int = 1024) -> Workload:
         threads=(size // 64 * 128, size // 64, 1),
         threadgroup=(128, 1, 1),
         work=2.0 * size**3,
+        source=UNROLLED_MATRIX_MSL if unrolled else None,
     )
 
 

@@ -49,6 +49,7 @@ def test_the_fastest_openblas_is_the_measure(monkeypatch: pytest.MonkeyPatch) ->
     peers = [Timing(who="a", seconds=0.02), Timing(who="b", seconds=0.01)]
     monkeypatch.setattr(kernels, "on_assay", lambda *_, **__: Timing(who="assay", seconds=0.04))
     monkeypatch.setattr(kernels, "openblas_timings", lambda *_, **__: peers)
-    first, *others = kernels._against_openblas(1, 1)
-    assert first.ratio == "25.0% of OpenBLAS"
+    first, unrolled, *others = kernels._against_openblas(1, 1)
+    assert first.ratio == unrolled.ratio == "25.0% of OpenBLAS"
+    assert unrolled.what == f"{first.what}, unrolled"
     assert [row.who for row in others] == ["a", "b"]
