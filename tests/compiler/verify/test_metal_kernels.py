@@ -51,3 +51,9 @@ def test_launches_show_faults_of_all_kinds() -> None:
     seeds = range(40)
     found = {about for each in seeds for about in metal_launches.found_in_launches(each)}
     assert found == set(metal_launches.ABOUT)
+
+
+@pytest.mark.xfail(strict=True, reason="what is only stored beyond an own array is not read")
+@pytest.mark.parametrize("seed", [4007143, 5005309])
+def test_what_is_read_for_a_write_beyond_an_own_array_races(seed: int) -> None:
+    assert contradictions(seed, QUICK) == []
