@@ -7,13 +7,14 @@ together, so that each element of it, which all columns of a row take, is loaded
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ...analysis.linear_form import number_of
 from ...ir.cfg import Cfg
 from ...ir.nodes import Block, Instruction, Value
 from ...ir.operations.lanes import MMA
+from .sums import added_to
 
 Matrix = tuple[Instruction, Instruction]  # by what its two elements are known in `sums_in_place`
 _TOGETHER = 2  # strips, of which registers hold the sums
@@ -33,21 +34,21 @@ class Product:
     @property
     def left(self) -> tuple[Value, ...]:
         """The two elements of the left factor."""
-        return tuple(self._operands[1:3])
+        return tuple(self._either.operands[1:3])
 
     @property
     def right(self) -> tuple[Value, ...]:
         """Those of the right factor."""
-        return tuple(self._operands[3:5])
+        return tuple(self._either.operands[3:5])
 
     @property
     def added_to(self) -> tuple[Value, ...]:
         """Those of what it is added to."""
-        return tuple(self._operands[5:7])
+        return tuple(added_to(self._either))
 
     @property
-    def _operands(self) -> Sequence[Value]:
-        return next(each.operands for each in self.elements if each is not None)
+    def _either(self) -> Instruction:
+        return next(each for each in self.elements if each is not None)
 
 
 @dataclass(slots=True)
