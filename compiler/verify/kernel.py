@@ -172,10 +172,10 @@ def _read(program: Program, marks: frozenset[str], *, optimised: bool) -> tuple[
     except UnsupportedKernel:
         return clone(_followed(program, by_optimiser)), False
     if not optimised:
-        return clone(function), function.is_whole and "reads" in marks
+        return clone(function), "reads" in marks
     # The optimiser drops reads of a thread's own arrays that nobody needs, and puts others off.
     has_arrays = any(isinstance(each.root, PrivateRoot) for each in function.instructions())
-    return clone(_followed(program, by_optimiser)), function.is_whole and not has_arrays
+    return clone(_followed(program, by_optimiser)), not has_arrays
 
 
 def _followed(program: Program, marks: frozenset[str]) -> Function:

@@ -273,8 +273,6 @@ class Function:
     constants: bytes  # data of constant tables
     # Functions that stand apart, by the names that calls have; no pass changes them.
     apart: dict[str, Function] = field(default_factory=dict)
-    # Whether all accesses of the source are there, also those beyond variables and tables.
-    is_whole: bool = True
 
     def instructions(self) -> Iterator[Instruction]:
         """All instructions of all blocks."""
@@ -356,7 +354,6 @@ def clone(function: Function) -> Function:
         function.private_memory,
         function.constants,
         function.apart,
-        function.is_whole,
     )
 
 

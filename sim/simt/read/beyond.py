@@ -23,8 +23,16 @@ PREFIX = "__assay_beyond."  # then: load or store, bytes, the size of the thing,
 SEVERAL = "several"  # instead of a name: one of several variables, of which the smallest is given
 MAY_END = "__assay_may_end"
 _KEEP = "__assay_keep"
-_KEPT = re.compile(rf"^  (?:tail )?call void @{_KEEP}\(.*\n", re.MULTILINE)
-_TABLE = re.compile(r"^(@\S+ = (?!external)(?:[^\n]*? )?)constant ", re.MULTILINE)
+_ONE = "__assay_one"  # how many there are of a variable that is held
+# What says that a variable is kept, and that nobody knows how large it is.
+_KEPT = re.compile(
+    rf"^  (?:tail )?call void @{_KEEP}\(.*\n|"
+    r"^  %assay\.one = (?:tail )?call .*\n|, i64 %assay\.one\b",
+    re.MULTILINE,
+)
+_TABLE = re.compile(
+    r"^(@\S+ = (?!external)(?![^\n]* externally_initialized )(?:[^\n]*? )?)constant ", re.MULTILINE
+)
 _OPEN_TABLE = "externally_initialized constant "  # whose values the optimiser does not know
 _ALLOCA = re.compile(r"^  (%\S+) = alloca (.*)$")
 _PLAIN_USE = re.compile(
@@ -53,18 +61,6 @@ _ANNOTATION = re.compile(
     r"(?P<thing>[^,]*)), ptr (?:nonnull )?(?P<at>.*), i32 (?P<inside>\S+)\)(?P<tail>.*)$",
     re.MULTILINE,
 )
-_PLACE = re.compile(r"!dbg (![0-9]+)")
-_LOCATION = re.compile(
-    r"^(?P<name>![0-9]+) = (?:distinct )?!DILocation\(line: (?P<line>\d+), column: (?P<column>\d+)"
-    r"(?:[^\n]*, inlinedAt: (?P<caller>![0-9]+))?",
-    re.MULTILINE,
-)
-_OWN_ACCESS = re.compile(
-    rf"^  (?:%\S+ = load|store) [^\n]*?, ptr(?: addrspace\({_CONSTANT_SPACE}\))? "
-    r"[^\n]*?!dbg (?P<place>![0-9]+)",
-    re.MULTILINE,
-)
-_Place = tuple[tuple[str, str], ...]
 _NUMBER = re.compile(r"(?:inttoptr \(i64 |getelementptr \(i8, ptr null, i64 )(-?\d+)")
 _LOAD = re.compile(r"^  (?P<name>%\S+) = load (?P<type>[^,]+), (?P<rest>ptr.*)$")
 _SCALARS = re.compile(r"(?:i\d+|half|float|double|bfloat|ptr|<\d+ x \w+>)$")
@@ -116,11 +112,6 @@ def may_be_larger(text: str) -> bool:
     return most > least
 
 
-def open_tables(text: str) -> str:
-    """The module `text`, of whose tables the optimiser knows no values until they are `shown`."""
-    return _TABLE.sub(rf"\1{_OPEN_TABLE}", text)
-
-
 def hide_variables(text: str) -> str:
     """The module `text`, in which the optimiser sees only variables that no pointer reaches.
 
@@ -166,21 +157,45 @@ def _with_keeps(lines: list[str], names: set[str]) -> Iterator[str]:
             yield f"  call void @{_KEEP}(ptr {match[1]})"
 
 
+def _of_any_size(lines: list[str], names: set[str]) -> Iterator[str]:
+    """A function's lines, of whose variables of such names there are as many as a call says."""
+    is_counted = False
+    for line in lines:
+        match = _ALLOCA.match(line)
+        if match is None or match[1] not in names:
+            yield line
+            continue
+        if not is_counted:
+            yield f"  %assay.one = call i64 @{_ONE}()"
+            is_counted = True
+        kind, _, rest = match[2].rpartition(", align")
+        yield f"  {match[1]} = alloca {kind}, i64 %assay.one, align{rest}"
+
+
 def _declare_keep(text: str) -> str:
-    declared = f"declare void @{_KEEP}(ptr)"
+    return _declare(text, f"void @{_KEEP}(ptr)")
+
+
+def _declare(text: str, function: str) -> str:
+    declared = f"declare {function}"
     return text if declared in text else f"{text}\n{declared}\n"
 
 
 def shown(text: str) -> str:
-    """The module `text` without what `hide_variables` added."""
-    return _KEPT.sub("", text).replace(_OPEN_TABLE, "constant ")
+    """The module `text` without what `hide_variables` and `Entry.held` added."""
+    return released(text).replace(_OPEN_TABLE, "constant ")
+
+
+def released(text: str) -> str:
+    """The module `text`, whose variables are none that are kept; its tables stay open."""
+    return _KEPT.sub("", text)
 
 
 class Entry:
     """The function of a module's `text` into which all others were inlined, with its pointers."""
 
     def __init__(self, text: str, entry: str) -> None:
-        self._before, body, self._after = _entry(text, entry)
+        self._before, body, self._after = _entry(released(text), entry)
         self._lines = body.split("\n")
         self._pointers = Pointers(self._lines, _tables(text), types_of(text))
 
@@ -191,14 +206,29 @@ class Entry:
         """
         if not (self._pointers.loads_pointers and self._pointers.has_variables):
             return None
-        return self._text(self._lines, _not_inside(self._pointers))
+        touches = [each for each in self._pointers.touches if not self._pointers.is_inside(each)]
+        return self._text(self._lines, _reached(self._pointers, touches))
 
     def is_inside(self) -> bool:
         """Whether all accesses stay inside of their objects, by what their indices can be."""
+        return not self._leaving()
+
+    def held(self) -> str:
+        """The module whose variables stay in memory if an access may leave them, and no others.
+
+        Of these LLVM is not to know the size: an index into a single number would be 0.
+        """
+        names = _reached(self._pointers, self._leaving())
+        return _declare(self._text(list(_of_any_size(self._lines, names)), names), f"i64 @{_ONE}()")
+
+    def _leaving(self) -> list[Touch]:
+        """Accesses not known to stay inside of their objects by what their indices can be."""
         pointers = self._pointers
         touches = [each for each in pointers.touches if not pointers.is_inside(each)]
-        ranges = Ranges(self._lines) if touches else None
-        return ranges is None or all(pointers.stays_inside(each, ranges) for each in touches)
+        if not touches:
+            return []
+        ranges = Ranges(self._lines)
+        return [each for each in touches if not pointers.stays_inside(each, ranges)]
 
     def marked(self) -> str | None:
         """The module with an annotation at each access not known to stay inside its object.
@@ -217,12 +247,11 @@ class Entry:
         return _declare_keep(self._before + "\n".join(_with_keeps(lines, kept)) + self._after)
 
 
-def _not_inside(pointers: Pointers) -> set[str]:
-    """Names of the variables that an access may leave, or that may be reached unseen."""
+def _reached(pointers: Pointers, touches: list[Touch]) -> set[str]:
+    """Names of the variables that such accesses may be to, or that may be reached unseen."""
     found: set[Thing | None] = set()
-    for touch in pointers.touches:
-        if not pointers.is_inside(touch):
-            found |= pointers.things_of(touch.pointer)
+    for touch in touches:
+        found |= pointers.things_of(touch.pointer)
     for operand in pointers.escaped:
         found |= pointers.things_of(operand)
     return {thing.name for thing in found if thing is not None and thing.name[0] == "%"}
@@ -389,33 +418,6 @@ def _is_number(match: re.Match[str]) -> bool:
 def are_inside(text: str) -> bool:
     """Whether the annotations in an optimised module say that all accesses stay inside."""
     return all(match["inside"] == "1" or _is_in_room(match) for match in _ANNOTATION.finditer(text))
-
-
-def has_unseen(annotated: str, simple: str) -> bool:
-    """Whether an annotated module has an access that may be outside, and another reading of it has
-    no access of its kind at the same place of the source.
-    """
-    if not annotated:
-        return False
-    places, others = _places(annotated), _places(simple)
-    seen = {others.get(match["place"]) for match in _OWN_ACCESS.finditer(simple)} - {None}
-    for match in _ANNOTATION.finditer(annotated):
-        if match["inside"] != "1" and not _is_in_room(match):
-            place = _PLACE.search(match["tail"])
-            if place is None or places.get(place[1]) not in seen:
-                return True
-    return False
-
-
-def _places(text: str) -> dict[str, _Place]:
-    """Lines and columns by the numbers of a module's locations, each with those of the calls."""
-    found = {each["name"]: each for each in _LOCATION.finditer(text)}
-
-    def place(name: str | None) -> _Place:
-        each = found.get(name or "")
-        return () if each is None else ((each["line"], each["column"]), *place(each["caller"]))
-
-    return {name: place(name) for name in found}
 
 
 def _is_in_room(match: re.Match[str]) -> bool:

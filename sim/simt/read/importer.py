@@ -23,11 +23,10 @@ from .beyond import (
     Entry,
     are_inside,
     compared,
-    has_unseen,
     hide_variables,
     may_be_larger,
     may_leave,
-    open_tables,
+    released,
     shown,
     without_open,
 )
@@ -64,8 +63,6 @@ _MATRIX_IN_MEMORY = re.compile(r"\b(?:load|store) <64 x ")
 _NATIVE_INTEGERS = re.compile(r"-n[0-9]+(?::[0-9]+)*")
 # What a program promises, such as `__builtin_assume`.
 _PROMISE = re.compile(r"^  (?:tail )?call void @llvm\.assume\([^\n]*\n", re.MULTILINE)
-# At the end of a module whose variables or tables may be left: such accesses are not all there.
-_LEAVES = "\n; accesses leave\n"
 # A call of a function of the user's, which was not put in its place.
 _CALL_OF_SOURCE = re.compile(r"\bcall [^\n@]*@(?!llvm\.|__assay_)")
 
@@ -103,7 +100,6 @@ def import_kernel(
         except IRSyntaxError as error:
             raise UnsupportedKernel(f"its IR is not understood: {error}", kernel=name) from error
         function = lower(module, entry, parameters, name)
-        function.is_whole = not text.endswith(_LEAVES)
         complete_sites(function)
         for each in (function, *function.apart.values()):
             drop_masks(each)
@@ -156,9 +152,7 @@ def _with_levels(text: str, entry: str, name: str, calls: Calls) -> tuple[str, s
 def _optimised_somehow(text: str, entry: str, calls: Calls, marks: frozenset[str]) -> str:
     """The optimised module, in the way that it and the marks ask for."""
     if "loops" in marks:
-        simple = _simplified(text, entry, marks)
-        annotated = _annotated(text, entry, calls, marks) if "reads" in marks else ""
-        return simple + _LEAVES if has_unseen(annotated, simple) else simple
+        return _simplified(text, entry, marks)
     optimised = _optimised_beyond(text, entry, calls, marks)
     if not optimised and "reads" in marks:
         text = _in_registers(text, entry, marks)
@@ -174,10 +168,9 @@ def _optimised_somehow(text: str, entry: str, calls: Calls, marks: frozenset[str
 
 def _simplified(text: str, entry: str, marks: frozenset[str]) -> str:
     """The module in registers, with all loops, tests and indices as the source has them."""
-    if "reads" in marks:
-        text = open_tables(text)
     for _ in range(2):  # the second round sees pointers that the first put into registers
-        text = _in_registers(release_own_loads(text), entry, marks)
+        text = release_own_loads(released(text))
+        text = _held(text, entry, marks) if "reads" in marks else _in_registers(text, entry, marks)
         with module_of(keep_own_loads(text) if "reads" in marks else text) as module:
             module.data_layout = _NATIVE_INTEGERS.sub("-n8:16:32", module.data_layout)
             passes = llvm.create_new_module_pass_manager()
@@ -189,6 +182,26 @@ def _simplified(text: str, entry: str, marks: frozenset[str]) -> str:
             run_on(module, passes)
             text = str(module)
     return shown(text)
+
+
+def _held(text: str, entry: str, marks: frozenset[str]) -> str:
+    """The same as `_in_registers`, but for variables that an access may leave.
+
+    The optimiser would drop such accesses, and what is only done for them.
+    """
+    with module_of(hide_variables(text)) as module:
+        _prepare(module, entry)
+        _promote(module, inline=True)
+        text = str(module)
+    for _ in range(_ROUNDS):
+        held = Entry(text, entry).held()
+        with module_of(held) as module:
+            _promote(module, inline=False)
+            promoted = str(module)
+        if promoted == text:
+            break
+        text = promoted
+    return _kept(text, marks)
 
 
 def _in_registers(text: str, entry: str, marks: frozenset[str]) -> str:

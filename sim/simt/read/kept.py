@@ -24,8 +24,8 @@ _FROM_ANY = re.compile(rf"ptr {_SPACE} \S+ to ptr\b(?! addrspace)")
 _FROM_SHARED = re.compile(r"ptr addrspace\([1-5]\) \S+ to ptr\b(?! addrspace)")
 _SHARED_CONSTANT = re.compile(r"^ptr (?:addrspacecast|getelementptr)\b.*addrspace\([1-5]\)")
 _SHARED_POINTER = re.compile(r"^ptr addrspace\([1-5]\)")
-_CONSTANT_LOAD = re.compile(
-    r"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, ptr addrspace\(6\) )", re.MULTILINE
+_DIRECT_LOAD = re.compile(
+    rf"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, ptr {_SPACE} )", re.MULTILINE
 )
 _ANY_NAME = re.compile(_NAME)
 _FIXED = rf"addrspacecast \(ptr {_SPACE} [^\n]*? to ptr\)"  # a place in an array of the threadgroup
@@ -57,14 +57,15 @@ _WORDS = 16  # of a load in its place
 def mark_copies(text: str) -> str:
     """The unoptimised module `text`, with a mark where a whole struct or vector is read.
 
-    Loads of constant memory are kept from here on; later ones are parts of such copies.
+    Loads of constant and of shared memory are kept from here on, though their values be stored
+    where nothing is; later ones of constant memory are parts of such copies.
 
     Of a copy of which a part is used, or nothing, nothing else is left. One from shared memory to
     shared memory is made by words, as it goes if both are the same.
     """
     lines: list[str] = []
     declared: dict[str, str] = {}
-    text = _CONSTANT_LOAD.sub(r"\1volatile \2", text)
+    text = _DIRECT_LOAD.sub(r"\1volatile \2", text)
     for number, body in enumerate(_functions(text)):
         shared = _shared(body, _FROM_ANY)
         for at, line in enumerate(body):

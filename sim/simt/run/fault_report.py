@@ -68,7 +68,7 @@ def explain_fault(
     elif kind != c.FAULT_MISALIGNED and _is_in_wrong_space(address, access):
         words = f"{WRONG_SPACE} {words}"
     elif kind != c.FAULT_MISALIGNED:
-        null = (near >> c.HANDLE_SHIFT) & 0xFFFF == 0 or buffer == ""
+        null = _handle(near) == 0 or buffer == ""
         words = f"{'null' if null else 'out-of-bounds'} {words}"
     return KernelFault(
         kernel=name,
@@ -89,6 +89,11 @@ def _bound(arguments: Sequence[tuple[int, int, int]], access: AccessSite) -> int
     return address if address >> c.HANDLE_SHIFT >= c.FIRST_BUFFER_HANDLE else 0
 
 
+def _handle(address: int) -> int:
+    """The handle of what an address is in, or a little in front of."""
+    return ((address + (1 << (c.HANDLE_SHIFT - 1))) >> c.HANDLE_SHIFT) & 0xFFFF
+
+
 def _is_in_wrong_space(address: int, access: AccessSite) -> bool:
     """Whether a device pointer holds the address of memory that is no buffer."""
     handle = (address >> c.HANDLE_SHIFT) & 0xFFFF
@@ -102,7 +107,7 @@ def _where(
     access: AccessSite,
 ) -> tuple[str, int, int]:
     """(name, byte offset, length) of the memory that was missed; length -1 if not known."""
-    handle = ((address + (1 << (c.HANDLE_SHIFT - 1))) >> c.HANDLE_SHIFT) & 0xFFFF
+    handle = _handle(address)
     offset = address & OFFSET_MASK
     if offset >> (c.HANDLE_SHIFT - 1):
         offset -= 1 << c.HANDLE_SHIFT

@@ -60,6 +60,7 @@ def _run(program: Program, kernel: RandomKernel, sizes: Sizes, seed: int) -> str
             grid=(width * across - sizes.lacks, height * down, 1),
             seed=seed,
             fuel=_FUEL,
+            holds_in_part=True,  # brute force tells of missing flags, for each memory alone
         )
     except KernelFault:
         return "fault"

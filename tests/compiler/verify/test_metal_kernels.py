@@ -53,7 +53,6 @@ def test_launches_show_faults_of_all_kinds() -> None:
     assert found == set(metal_launches.ABOUT)
 
 
-@pytest.mark.xfail(strict=True, reason="what is only stored beyond an own array is not read")
 @pytest.mark.parametrize("seed", [4007143, 5005309])
 def test_what_is_read_for_a_write_beyond_an_own_array_races(seed: int) -> None:
     assert contradictions(seed, QUICK) == []

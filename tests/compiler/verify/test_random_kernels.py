@@ -126,6 +126,13 @@ def test_an_access_to_one_of_two_arrays_is_not_proved_to_stay_within_it() -> Non
     assert contradictions(drawn(11085), "drawn 11085", 11085, optimised=True) == []
 
 
+def test_a_barrier_that_orders_one_of_two_memories_orders_that_one() -> None:
+    # Threads exchange nothing through the other one, though they read and write there.
+    kernel = wide(4009580)
+    program = program_of(kernel, "wide 4009580")
+    assert not depends_on_schedule(program, kernel, Sizes(192, 2), range(4009580, 4009583))
+
+
 # -- what launches show ---------------------------------------------------------------------------
 
 _MINE = ("put", 1, 0, 4, ("t",), ("t",), "i32")

@@ -10,6 +10,7 @@ _SOURCE = """\
 #include <metal_stdlib>
 using namespace metal;
 struct Pair {{ float first; float second; }};
+#define SUM(a, i, j) (a[i] + a[j])
 static float at(device const float* from, uint i) {{ return from[i]; }}
 static float4 wide(thread const float2& of) {{ return (thread const float4&)of; }}
 static void fill(thread float2& pair) {{ (thread float4&)pair = 1; }}
@@ -112,6 +113,13 @@ OWN_OUTSIDE = {
     "a larger vector that is stored": "float2 a = x[0]; fill(a); y[i % n] = a.x;",
     "a struct in place of a number": "float a = x[0]; Pair b = *(thread Pair*)&a;"
     "y[i % n] = b.first;",
+    "a struct from a buffer": "Pair a[4]; a[63] = ((device Pair*)y)[i]; y[i] = a[0].first;",
+    "a struct of one's own": "Pair a[4], b = {n, i}; a[63] = b; y[i] = a[0].first;",
+    "a vector from a buffer": "float2 a[4]; a[63] = ((device float2*)y)[i]; y[i] = a[0].x;",
+    "one of two at one place": "float a[4] = {0, 0, 0, 0}; y[i] = SUM(a, t & 3, 63);",
+    "one of two in a loop": "float a[4] = {0, 0, 0, 0};"
+    "for (uint j = 0; j < n; ++j) y[i] += SUM(a, j & 3, 4);",
+    "a place in front": "float a[4]; a[-1] = x[i]; y[i] = a[0];",
     "nothing": "float a = n; thread float* p = n > 3 ? &a : nullptr; y[i] = *p;",
 }
 

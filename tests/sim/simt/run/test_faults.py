@@ -73,6 +73,12 @@ def test_a_threadgroup_array_has_bounds_of_its_own() -> None:
     assert "a" in fault.buffer
 
 
+@pytest.mark.parametrize("where", ["threadgroup uint", "uint"])
+def test_an_access_in_front_of_an_array_is_out_of_bounds(where: str) -> None:
+    fault = fault_of(f"{where} a[8]; a[i % 8] = i; a[int(i) - 1] = 5; out[i] = a[i % 8];")
+    assert (fault.kind, fault.offset, fault.length) == ("out-of-bounds write", -4, 32)
+
+
 def test_a_private_array_has_bounds_of_its_own() -> None:
     fault = fault_of("uint a[8]; for (uint k = 0; k < 8; k++) a[k] = k * i; out[i] = a[i / 4];")
     assert (fault.kind, fault.length) == ("out-of-bounds read", 32)
