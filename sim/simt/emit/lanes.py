@@ -32,6 +32,7 @@ from ..ir.operations.lanes import (
 )
 from ..ir.operations.operation import Operation, Origin
 from ..ir.shape import LANES, matrix_column, matrix_row
+from .matrices.operands import added_to, element_of, left_of, right_of
 from .matrices.rows import HOLDER
 from .text import literal, shuffle_mask, vector_of
 
@@ -193,9 +194,8 @@ class LaneOperations:
         Both are computed side by side, for what they share; the other one mostly follows.
         """
         text, kind = self.text, vector_of("float")
-        element = number_of(instruction.operands[0]) or 0
-        a, b, c = (instruction.operands[at : at + 2] for at in (1, 3, 5))
-        results = [self.v.vector(each) for each in c]
+        a, b = left_of(instruction), right_of(instruction)
+        results = [self.v.vector(each) for each in added_to(instruction)]
         for k in range(8):
             left = self.v.moved(a[k % 2], _ROW_HOLDERS[k])
             for each in (0, 1):
@@ -208,7 +208,7 @@ class LaneOperations:
                     (kind, right),
                     (kind, results[each]),
                 )
-        return results[element], True
+        return results[element_of(instruction)], True
 
     def _row(self, value: Value, holders: tuple[int, ...]) -> str:
         """The elements of B's row for half of the lanes: one pair for each quarter of all."""

@@ -18,6 +18,7 @@ from ...ir.operations.lanes import MMA
 from ...ir.operations.memory import COMPONENT, LOAD
 from ...ir.shape import LANES
 from ..text import TextBuilder, shuffle_mask, vector_of
+from .operands import right_of
 
 if TYPE_CHECKING:
     from ..access import Access
@@ -105,7 +106,7 @@ def _put_in_order(text: TextBuilder, parts: Sequence[str], places: Sequence[Patt
 def right_factors(function: Function) -> frozenset[Value]:
     """The right factors of all products of matrices."""
     products = (each for each in function.instructions() if each.operation is MMA)
-    return frozenset(factor for each in products for factor in each.operands[3:5])
+    return frozenset(factor for each in products for factor in right_of(each))
 
 
 def loads_of(factors: Iterable[Value]) -> frozenset[Instruction]:

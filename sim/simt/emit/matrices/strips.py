@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ...analysis.linear_form import number_of
 from ...ir.cfg import Cfg
 from ...ir.nodes import Block, Instruction, Value
 from ...ir.operations.lanes import MMA
-from .sums import added_to
+from .operands import added_to, element_of, left_of, right_of
 
 Matrix = tuple[Instruction, Instruction]  # by what its two elements are known in `sums_in_place`
 _TOGETHER = 2  # strips, of which registers hold the sums
@@ -34,12 +33,12 @@ class Product:
     @property
     def left(self) -> tuple[Value, ...]:
         """The two elements of the left factor."""
-        return tuple(self._either.operands[1:3])
+        return tuple(left_of(self._either))
 
     @property
     def right(self) -> tuple[Value, ...]:
         """Those of the right factor."""
-        return tuple(self._either.operands[3:5])
+        return tuple(right_of(self._either))
 
     @property
     def added_to(self) -> tuple[Value, ...]:
@@ -155,6 +154,6 @@ def _products(block: Block) -> Iterator[Product]:
             continue
         factors = tuple(each.operands[1:])
         product = found.setdefault(factors, Product([None, None], place, place))
-        product.elements[number_of(each.operands[0]) or 0] = each
+        product.elements[element_of(each)] = each
         product.last = place
     yield from sorted(found.values(), key=lambda product: product.last)

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 
 from ....native.llvm_host import has_wide_registers
 from ...analysis.divergence import Divergence
-from ...analysis.linear_form import number_of
 from ...ir.cfg import Cfg
 from ...ir.nodes import Block, Function, Instruction, Value
 from ...ir.operations.control import PHI
 from ...ir.operations.lanes import MMA
+from .operands import added_to, element_of, left_of, right_of
 
 # More sums than these, of a float for each lane, leave too few registers for factors.
 _MOST_IN_WIDE_REGISTERS = 12
@@ -36,11 +36,6 @@ def sums_in_place(function: Function, cfg: Cfg, divergence: Divergence) -> dict[
     webs = [web for number, web in enumerate(webs) if number not in meeting]
     most = _MOST_IN_WIDE_REGISTERS if has_wide_registers() else _MOST_IN_REGISTERS
     return {each: web[0] for web in webs for each in web} if len(webs) > most else {}
-
-
-def added_to(product: Instruction) -> list[Value]:
-    """The two elements of a lane that a product is added to."""
-    return product.operands[5:7]
 
 
 def _webs(function: Function) -> list[list[Instruction]]:
@@ -69,7 +64,7 @@ def _passed_on(each: Instruction) -> Iterator[Instruction]:
     """The instruction, and those whose values it takes over, if it is part of a sum."""
     operands: list[Value] = []
     if each.operation is MMA:
-        operands = [each, added_to(each)[number_of(each.operands[0]) or 0]]
+        operands = [each, added_to(each)[element_of(each)]]
     elif each.operation is PHI and each.type == "float":
         operands = [each, *each.operands]
     for operand in operands:
@@ -145,5 +140,5 @@ class _Meetings:
 
     def _factors(self) -> set[int]:
         products = (i for b in self._steps for i in b.body if i.operation is MMA)
-        factors = {factor for product in products for factor in product.operands[1:5]}
+        factors = {factor for p in products for factor in (*left_of(p), *right_of(p))}
         return {number for each, number in self._web.items() if each in factors}
