@@ -1,4 +1,4 @@
-"""Runs workloads on Assay, and on PoCL and OpenBLAS in processes of their own."""
+"""Runs workloads on Assay, and on PoCL in processes of their own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import numpy as np
 from assay.compiler.msl import compile_library
 from assay.hal.metal.emulated.resources.memory import zeroed
 from assay.sim.check import Checker
-from assay.sim.native.llvm_host import has_wide_registers
 from assay.sim.simt import Memory, dispatch
 
 from .measure import median_seconds
@@ -111,30 +110,6 @@ def peer(
         return None
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
-
-
-def openblas_timings(size: int, *, threads: int, repetitions: int) -> list[Timing]:
-    """NumPy's f32 matrix product on so many threads, by each kernel that may be the fastest here.
-
-    OpenBLAS chooses one by the processor, unless `OPENBLAS_CORETYPE` names it. A setting may be for
-    a smaller processor, and an OpenBLAS may not know a newer one, so neither alone is fair.
-    """
-    chosen = ["", os.environ.get("OPENBLAS_CORETYPE", "")]
-    if has_wide_registers():
-        chosen.append("SkylakeX")
-    environment = {name: str(threads) for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")}
-    timings = []
-    for core in dict.fromkeys(chosen):
-        found = peer(
-            ["benchmarks.peer_blas", str(size), str(repetitions)],
-            {**environment, "OPENBLAS_CORETYPE": core},
-        )
-        if found is not None:
-            who = f"OpenBLAS sgemm, {core or 'its own choice'}"
-            timings.append(Timing(who=who, seconds=found["seconds"]))
-    if not timings:
-        raise SystemExit("NumPy's matrix product could not be measured; the reason is above")
-    return timings
 
 
 def pocl_timings(*, threads: int, repetitions: int) -> dict[str, list[Timing]]:

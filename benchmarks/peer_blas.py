@@ -1,4 +1,7 @@
-"""NumPy's sgemm in a process whose environment sets its threads: `peer_blas SIZE REPETITIONS`."""
+"""NumPy's sgemm in a process whose environment sets its threads: `peer_blas SIZE`.
+
+For each number that it reads, a line, it prints the median of so many products' seconds as JSON.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,12 @@ from .measure import median_seconds
 
 
 def main() -> None:
-    size, repetitions = (int(word) for word in sys.argv[1:3])
+    size = int(sys.argv[1])
     a, b = np.random.default_rng(0).standard_normal((2, size, size), np.float32)
     out = np.empty_like(a)
-    print(json.dumps({"seconds": median_seconds(lambda: np.matmul(a, b, out=out), repetitions, 3)}))
+    for line in sys.stdin:
+        seconds = median_seconds(lambda: np.matmul(a, b, out=out), int(line))
+        print(json.dumps({"seconds": seconds}), flush=True)
 
 
 if __name__ == "__main__":
