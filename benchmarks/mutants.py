@@ -23,6 +23,7 @@ from assay.compiler.msl import CompileError, compile_library
 from assay.foundry.library import gemm
 from assay.foundry.products import Pipeline
 from assay.proofs import KernelProof, ProofOptions, prove_source
+from assay.proofs.options import SECONDS
 from assay.proofs.rings import open_rings
 from assay.sim.check import Finding
 from tests.assay.foundry.pipeline_mutants import MUTANTS
@@ -41,26 +42,27 @@ def main(arguments: list[str]) -> int:
     """Count; 1 if something is proved that goes wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks mutants", description=__doc__)
     parser.add_argument("kernels", nargs="*", help="of the corpus, or forms of pipelines; else all")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="for each property")
     options = parser.parse_args(arguments)
     os.environ.setdefault("ASSAY_FUEL", _FUEL)
     total: Counter[str] = Counter()
-    for name, found in _counted(options.kernels):
+    for name, found in _counted(options.kernels, options.seconds):
         print(f"{name}: {_text(found)}", flush=True)
         total += found
     print(f"all: {_text(total)}")
     return int(total["proved wrongly"] > 0)
 
 
-def _counted(names: list[str]) -> Iterator[tuple[str, Counter[str]]]:
+def _counted(names: list[str], seconds: float) -> Iterator[tuple[str, Counter[str]]]:
     for path in KERNELS:
         if not names or path.stem in names:
-            yield path.stem, Counter(_of_corpus(path))
+            yield path.stem, Counter(_of_corpus(path, seconds))
     for form, pipeline in FORMS.items():
         if not names or form in names:
-            yield f"pipeline {form}", Counter(_of_pipeline(form, pipeline))
+            yield f"pipeline {form}", Counter(_of_pipeline(form, pipeline, seconds))
 
 
-def _of_corpus(path: Path) -> Iterator[str]:
+def _of_corpus(path: Path, seconds: float) -> Iterator[str]:
     """What becomes of each damaged kernel of a file."""
     source = path.read_text()
     needs = tuple(_as_launched(source, path.name))
@@ -71,7 +73,7 @@ def _of_corpus(path: Path) -> Iterator[str]:
             buffers = {each.name for each in library.function(name).arguments}
         except CompileError:
             continue
-        options = ProofOptions(assume=needs, cache=False, offers=False)
+        options = ProofOptions(assume=needs, timeout=seconds, cache=False, offers=False)
         (proof,) = prove_source(mutant.source, path.name, options, workers=1)
         found = _verdict(proof)
         if found == "proved":
@@ -112,7 +114,7 @@ def _is_assumed(finding: Finding, buffers: Collection[str], has_no_value: bool) 
     return finding.check == "init" and (has_no_value or not memory or memory in buffers)
 
 
-def _of_pipeline(form: str, pipeline: Pipeline) -> Iterator[str]:
+def _of_pipeline(form: str, pipeline: Pipeline, seconds: float) -> Iterator[str]:
     """What becomes of each damage to a form, as its host launches it."""
     kernel = gemm(FP4, _COLUMNS, HALF, pipeline=pipeline)
     declared, tile = kernel.declared, pipeline.tile
@@ -131,6 +133,7 @@ def _of_pipeline(form: str, pipeline: Pipeline) -> Iterator[str]:
             "matrix": "params.n * (params.k // 2)",
             "scales": "params.n * (params.k // 8) * 2",
         },
+        timeout=seconds,
         rings=True,
         cache=False,
         offers=False,
