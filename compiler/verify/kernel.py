@@ -28,6 +28,7 @@ from assay.sim.simt.ir.operations.operation import Variation
 from assay.sim.simt.ir.operations.positions import SIMDGROUP_INDEX_IN_THREADGROUP
 from assay.sim.simt.ir.operations.synchronisation import SIMDGROUP_BARRIER, THREADGROUP_BARRIER
 from assay.sim.simt.run.program import Program
+from assay.sim.site import Site
 
 from .contents import Contents
 from .counts import loops_behind
@@ -58,6 +59,7 @@ class Kernel:
         stored: what all that is read of arrays of the threadgroup surely lies between.
         is_whole: whether all accesses of the source are there; else reads of a thread's own arrays
             may be missing.
+        lacks: whether an access or barrier is missing that another reading of the source has.
         behind: for each block, the loops that a thread may have been in on its way there, in the
             same iterations of the loops around both, and those around it.
     """
@@ -76,6 +78,7 @@ class Kernel:
     contents: Contents = field(default_factory=Contents)
     stored: Mapping[Root, tuple[int, int]] = field(default_factory=dict)
     is_whole: bool = True
+    lacks: bool = False
     behind: Mapping[Block, frozenset[Loop]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -129,7 +132,7 @@ def prepared(
         UnsupportedKernel: for what proofs cannot be about; the message says what.
     """
     marks = LOOPS - {"reads", "init"} if needed else LOOPS
-    function, is_whole = _read(program, marks, optimised=optimised)
+    function, is_whole, lacks = _read(program, marks, optimised=optimised)
     follow_pointers(function, pointers, frozenset(_written(function)))
     of_threadgroup = {x for x in function.instructions() if x.operation is THREADGROUP_BARRIER}
     if by_simdgroup:
@@ -154,14 +157,17 @@ def prepared(
         written=written,
         words=_words(function),
         is_whole=is_whole,
+        lacks=lacks,
     )
     barriers = set(kernel.barriers)
     kernel.shared.update(loop for loop in cfg.loops if barriers & loop.blocks)
     return kernel
 
 
-def _read(program: Program, marks: frozenset[str], *, optimised: bool) -> tuple[Function, bool]:
-    """A copy of the kernel, and whether all of its accesses are there.
+def _read(
+    program: Program, marks: frozenset[str], *, optimised: bool
+) -> tuple[Function, bool, bool]:
+    """A copy of the kernel, whether all of its accesses are there, and whether one is not.
 
     Raises:
         UnsupportedKernel: also where it surely follows a null pointer.
@@ -170,12 +176,24 @@ def _read(program: Program, marks: frozenset[str], *, optimised: bool) -> tuple[
     try:
         function = _followed(program, marks)
     except UnsupportedKernel:
-        return clone(_followed(program, by_optimiser)), False
+        return clone(_followed(program, by_optimiser)), False, False
     if not optimised:
-        return clone(function), "reads" in marks
+        return clone(function), "reads" in marks, False
     # The optimiser drops reads of a thread's own arrays that nobody needs, and puts others off.
     has_arrays = any(isinstance(each.root, PrivateRoot) for each in function.instructions())
-    return clone(_followed(program, by_optimiser)), not has_arrays
+    other = clone(_followed(program, by_optimiser))
+    # What it takes to be undefined it drops, with all that leads there.
+    return other, not has_arrays, not _places(function) <= _places(other)
+
+
+def _places(function: Function) -> set[Site]:
+    """Where a kernel has barriers, and accesses of memory that is not a thread's own."""
+    return {
+        each.site
+        for each in function.instructions()
+        if each.operation is THREADGROUP_BARRIER
+        or (each.operation.accesses_memory and not isinstance(each.root, PrivateRoot))
+    }
 
 
 def _followed(program: Program, marks: frozenset[str]) -> Function:

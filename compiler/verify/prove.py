@@ -29,6 +29,7 @@ from .terms import Expression
 from .values import Values
 
 _MOST_TRIED: Final = 16  # extra assumptions
+_LACKS: Final = "accesses or barriers may be missing where loops are unrolled"
 _SECONDS_OF_TRY: Final = 0.3
 DEFAULT: Final = Effort()
 _Prove = Callable[["Kernel", "Launch", Effort, Lemmas], Answer]
@@ -175,7 +176,14 @@ def prove(
         found.append(_resting(answer, raced) if buffers_rest else answer)
     if bounds.ABOUT in about:
         found.append(within(bounds.ABOUT, within_bounds))
-    return [each for each in found if each.about in about]
+    return [_of_what_is_there(kernel, each) for each in found if each.about in about]
+
+
+def _of_what_is_there(kernel: Kernel, answer: Answer) -> Answer:
+    """A proof about a reading that lacks something is none."""
+    if not kernel.lacks or answer.verdict != "proved":
+        return answer
+    return replace(answer, verdict="undecided", obstacles=(Obstacle(why=_LACKS),))
 
 
 def _prepared(

@@ -33,6 +33,7 @@ _KEPT = re.compile(
 _TABLE = re.compile(
     r"^(@\S+ = (?!external)(?![^\n]* externally_initialized )(?:[^\n]*? )?)constant ", re.MULTILINE
 )
+_CONSTANT = re.compile(r"^(?P<name>@\S+) = (?!external)[^\n]*? constant [^\n]*$", re.MULTILINE)
 _OPEN_TABLE = "externally_initialized constant "  # whose values the optimiser does not know
 _ALLOCA = re.compile(r"^  (%\S+) = alloca (.*)$")
 _PLAIN_USE = re.compile(
@@ -69,16 +70,26 @@ _SCALARS = re.compile(r"(?:i\d+|half|float|double|bfloat|ptr|<\d+ x \w+>)$")
 def may_leave(text: str) -> bool:
     """Whether a module's unoptimised `text` steps through variables or tables by what may be any
     number of bytes, or by a number too many."""
-    constants = any(
-        line.startswith("@") and f"addrspace({_CONSTANT_SPACE})" in line and " [" in line
-        for line in text.split("\n")
-    )
+    constants = _has_tables(text)
     space = rf"ptr(?: addrspace\({_CONSTANT_SPACE}\))?" if constants else "ptr"
     field = r"%[^,]+, ptr[^,]*, i32 0,"
-    step = rf"^  (?!%assay\.)%\S+ = getelementptr (?!{field})[^\n]*?, {space} [%@]"
+    step = (
+        rf"^  (?!%assay\.)%\S+ = getelementptr (?!{field})[^\n]*?, {space} (?:[%@]|addrspacecast)"
+    )
     if constants and "getelementptr (" in text:
         return True
     return re.search(step, text, re.MULTILINE) is not None
+
+
+def _has_tables(text: str) -> bool:
+    """Whether a module has tables, or numbers that something points to; these are tables of one."""
+    for match in _CONSTANT.finditer(text):
+        if " [" in match[0] or "%" in match[0]:
+            return True
+        uses = len(re.findall(rf"{re.escape(match['name'])}(?![-$.\w])", text))
+        if uses > 1 + len(re.findall(rf" = load [^\n]*? {re.escape(match['name'])},", text)):
+            return True
+    return False
 
 
 def may_be_larger(text: str) -> bool:

@@ -33,7 +33,7 @@ from .beyond import (
 from .call_graph import Calls, check_calls, check_switches
 from .defined import acts, defined, kept_stores, stores
 from .divisions import known_divisors
-from .kept import keep_loads, keep_own_loads, keep_stores, mark_copies, release_own_loads
+from .kept import keep_loads, keep_own_loads, keep_stores, mark_copies, release_own_loads, settled
 from .llvm_records import IRSyntaxError
 from .llvm_text import read_module
 from .loops import has_arrays_of_matrices, unroll_all, unroll_no_more, unroll_over_matrices
@@ -192,8 +192,10 @@ def _held(text: str, entry: str, marks: frozenset[str]) -> str:
     with module_of(hide_variables(text)) as module:
         _prepare(module, entry)
         _promote(module, inline=True)
-        text = str(module)
+        text = settled(str(module))
     for _ in range(_ROUNDS):
+        if not _ARRAY.search(text):
+            break
         held = Entry(text, entry).held()
         with module_of(held) as module:
             _promote(module, inline=False)
@@ -212,6 +214,11 @@ def _in_registers(text: str, entry: str, marks: frozenset[str]) -> str:
     with module_of(text) as module:
         _prepare(module, entry)
         _promote(module, inline=True)
+        if "reads" not in marks:
+            return _kept(str(module), marks)
+        text = settled(str(module))
+    with module_of(text) as module:
+        _promote(module, inline=False)
         return _kept(str(module), marks)
 
 
@@ -257,7 +264,7 @@ def _annotated(text: str, entry: str, calls: Calls, marks: frozenset[str]) -> st
     with module_of(hide_variables(text)) as module:
         _prepare(module, entry)
         _promote(module, inline=True)
-        text = shown(str(module))
+        text = shown(settled(str(module)) if "reads" in marks else str(module))
     function = Entry(text, entry)
     for _ in range(_ROUNDS):
         hidden = function.hidden_again()

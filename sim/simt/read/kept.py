@@ -15,15 +15,25 @@ from ..ir.llvm_types import THREADGROUP_SPACE, bits
 
 _SPACE = r"addrspace\([1-6]\)"
 _NAME = r'%(?:[-$._A-Za-z0-9]+|"[^"]*")'
-_LOAD = re.compile(r"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, (ptr[^,\n]*(?:\([^\n]*?\))?)),")
-_STORE = re.compile(r"^(  store )(?!volatile|atomic)([^\n]*, (ptr[^,\n]*(?:\([^\n]*?\))?)),")
+# A pointer by its name, or how a constant one is made of that of an array.
+_PLACE = rf"(ptr(?: {_SPACE})? (?:[%@][^,\n]+|[a-z][^\n]*\)))"
+_LOAD = re.compile(rf"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, {_PLACE}), align")
+_STORE = re.compile(rf"^(  store )(?!volatile|atomic)([^\n]*, {_PLACE}), align")
 _POINTER = re.compile(
     rf"^  (?P<name>{_NAME}) = (?P<op>addrspacecast|getelementptr|phi|select|freeze) (?P<rest>.*)$"
 )
-_FROM_ANY = re.compile(rf"ptr {_SPACE} \S+ to ptr\b(?! addrspace)")
-_FROM_SHARED = re.compile(r"ptr addrspace\([1-5]\) \S+ to ptr\b(?! addrspace)")
-_SHARED_CONSTANT = re.compile(r"^ptr (?:addrspacecast|getelementptr)\b.*addrspace\([1-5]\)")
-_SHARED_POINTER = re.compile(r"^ptr addrspace\([1-5]\)")
+_VARIABLE = re.compile(rf"^  ({_NAME}) = alloca ")
+# What a pointer of no address space is made from, by how. Only names are variables.
+_SOURCES = {
+    "getelementptr": re.compile(r"\bptr ([^\s,]+)"),
+    "freeze": re.compile(r"\bptr ([^\s,]+)"),
+    "select": re.compile(r"\bptr ([^\s,]+)"),
+    "phi": re.compile(r"\[ ([^\s,]+), %"),
+    "addrspacecast": re.compile(r"\bptr ([^\s,]+) to ptr$"),
+}
+_FROM_ANY = re.compile(rf"ptr {_SPACE} [^\n]*? to ptr\b(?! addrspace)")
+_SHARED_CONSTANT = re.compile(rf"^ptr (?:addrspacecast|getelementptr)\b.*{_SPACE}")
+_SHARED_POINTER = re.compile(rf"^ptr {_SPACE}")
 _DIRECT_LOAD = re.compile(
     rf"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, ptr {_SPACE} )", re.MULTILINE
 )
@@ -38,9 +48,11 @@ _COPY = re.compile(
 )
 _ALIGNED = re.compile(r" (?:align \d+|dereferenceable\w*\(\d+\)|nonnull|noundef|readonly)")
 _TOUCH = "__assay_touch"
+_POINTED = rf"(?:{_TARGET}|(?:getelementptr|addrspacecast) [^\n]*?\)|null|undef|poison)"
+_END = r"(?: #\d+)?(?P<place>, !dbg ![0-9]+)?(?:, ![^\n]*)?$"
 _TOUCHED = re.compile(
-    rf"^  call void @{_TOUCH}\.(?P<size>\d+)\.\d+\((?P<space>ptr(?: {_SPACE})?) [^\n]*?"
-    rf"(?P<pointer>{_TARGET}|getelementptr [^\n]*?)\)(?P<place>, !dbg ![0-9]+)?$"
+    rf"^  (?:tail )?call void @{_TOUCH}\.(?P<size>\d+)\.\d+\((?P<space>ptr(?: {_SPACE})?) "
+    rf"[^\n]*?(?P<pointer>{_POINTED})\){_END}"
 )
 _WIDE = re.compile(r"^  %\S+ = load volatile (?P<type>[^,]+), (?P<pointer>ptr[^,]*)")
 _STEP = re.compile(
@@ -50,8 +62,15 @@ _STEP = re.compile(
 _VECTOR = re.compile(r"<(\d+) x (\w+)>$")
 _OWN_LOAD = re.compile(rf"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, ptr (?P<pointer>{_NAME}))")
 _KEPT_OWN_LOAD = re.compile(r"^(  %\S+ = load )volatile ([^\n]*?, ptr %)", re.MULTILINE)
-_MOST_BYTES = 4096  # of a copy that is seen to be read as a whole
+_HIDDEN = "nounwind willreturn memory(inaccessiblemem: write)"
+_UNSETTLED = "__assay_copy"  # from one pointer to another; then bytes, and address spaces
+_UNSETTLED_COPY = re.compile(
+    rf"^  (?:tail )?call void @{_UNSETTLED}\.(?P<size>\d+)\.\d+\.\d+\("
+    rf"(?P<into>ptr(?: {_SPACE})?) [^\n]*?(?P<target>{_POINTED}), "
+    rf"(?P<from>ptr(?: {_SPACE})?) [^\n]*?(?P<name>{_POINTED})\){_END}"
+)
 _WORDS = 16  # of a load in its place
+_MOST_LOADS = 64  # in the place of one copy
 
 
 def mark_copies(text: str) -> str:
@@ -61,42 +80,79 @@ def mark_copies(text: str) -> str:
     where nothing is; later ones of constant memory are parts of such copies.
 
     Of a copy of which a part is used, or nothing, nothing else is left. One from shared memory to
-    shared memory is made by words, as it goes if both are the same.
+    shared memory is made by words, as it goes if both are the same. What pointers lead to that a
+    function is given is known once it is inlined: `settled` sees to their copies then.
     """
     lines: list[str] = []
     declared: dict[str, str] = {}
     text = _DIRECT_LOAD.sub(r"\1volatile \2", text)
     for number, body in enumerate(_functions(text)):
-        shared = _shared(body, _FROM_ANY)
+        own, shared = _own(body), _shared(body)
         for at, line in enumerate(body):
             copy = _COPY.match(line) if "@llvm.memcpy" in line else None
-            if copy is None or int(copy["size"]) > _MOST_BYTES:
+            if copy is None or copy["name"] in own:
                 lines.append(line)
                 continue
-            from_ = _ALIGNED.sub("", copy["from"])
-            into = _ALIGNED.sub("", copy["into"])
+            into, from_ = _ALIGNED.sub("", copy["into"]), _ALIGNED.sub("", copy["from"])
             is_read = _is_shared(from_, copy["name"], shared)
-            is_written = _is_shared(into, copy["target"], shared)
-            if is_read and is_written:
+            if is_read and _is_shared(into, copy["target"], shared):
                 lines += _copied(copy, from_, into, f"%assay.copy.{number}.{at}")
                 continue
-            if is_read:
-                name = f"{_TOUCH}.{copy['size']}.{re.sub(r'[^0-9]', '', from_) or 0}"
-                declared[name] = from_
-                lines.append(f"  call void @{name}({from_} {copy['name']}){copy['place'] or ''}")
-            lines.append(line)
-    lines += [
-        f"declare void @{name}({space} readnone) nounwind willreturn memory(inaccessiblemem: write)"
-        for name, space in declared.items()
-    ]
+            numbers = _numbers(from_)
+            touch = f"{_TOUCH}.{copy['size']}.{numbers}"
+            declared[touch] = f"({from_} readnone) {_HIDDEN}"
+            lines.append(f"  call void @{touch}({from_} {copy['name']}){copy['place'] or ''}")
+            if copy["target"] in own:
+                lines.append(line)
+                continue
+            name = f"{_UNSETTLED}.{copy['size']}.{_numbers(into)}.{numbers}"
+            declared[name] = f"({into}, {from_}) nounwind willreturn memory(argmem: readwrite)"
+            passed = f"{into} {copy['target']}, {from_} {copy['name']}"
+            lines.append(f"  call void @{name}({passed}){copy['place'] or ''}")
+    lines += [f"declare void @{name}{rest}" for name, rest in declared.items()]
     return "\n".join(lines)
+
+
+def settled(text: str) -> str:
+    """The module `text`, inlined: marks stay that are about memory which threads may share, and
+    copies between pointers become what they are.
+    """
+    lines: list[str] = []
+    declared: set[str] = set()
+    for number, body in enumerate(_functions(text)):
+        own = _own(body)
+        for at, line in enumerate(body):
+            touched = _TOUCHED.match(line)
+            copy = _UNSETTLED_COPY.match(line)
+            if touched is not None and touched["pointer"] in own:
+                continue
+            if copy is None:
+                lines.append(line)
+            elif own.isdisjoint((copy["target"], copy["name"])):
+                lines += _copied(copy, copy["from"], copy["into"], f"%assay.settled.{number}.{at}")
+            else:
+                into, from_ = copy["into"], copy["from"]
+                name = f"@llvm.memcpy.p{_numbers(into)}.p{_numbers(from_)}.i64"
+                declared.add(f"declare void {name}({into}, {from_}, i64, i1)")
+                lines.append(
+                    f"  call void {name}({into} {copy['target']}, {from_} {copy['name']}, "
+                    f"i64 {copy['size']}, i1 false){copy['place'] or ''}"
+                )
+    known = set(re.findall(r"(?m)^declare [^\n]*@(llvm\.memcpy[.\w]+)", text))
+    lines += [each for each in sorted(declared) if each.split("@")[1].split("(")[0] not in known]
+    return "\n".join(lines)
+
+
+def _numbers(space: str) -> str:
+    """The number of an address space."""
+    return re.sub(r"[^0-9]", "", space) or "0"
 
 
 def keep_loads(text: str) -> str:
     """The module `text`, in which no load of shared memory goes, or is put off."""
     lines: list[str] = []
     for body in _functions(text):
-        shared = _shared(body, _FROM_SHARED)
+        shared = _shared(body)
         lines += _loaded([_kept(line, _LOAD, shared) for line in body])
     return "\n".join(lines)
 
@@ -105,7 +161,7 @@ def keep_stores(text: str) -> str:
     """The module `text`, in which no store to shared memory goes for a later one of its thread."""
     lines: list[str] = []
     for body in _functions(text):
-        shared = _shared(body, _FROM_SHARED)
+        shared = _shared(body)
         lines += [_kept(line, _STORE, shared) for line in body]
     return "\n".join(lines)
 
@@ -114,7 +170,7 @@ def keep_own_loads(text: str) -> str:
     """The same of what is left in a thread's own memory, which is not put into registers then."""
     lines: list[str] = []
     for body in _functions(text):
-        others = _shared(body, _FROM_ANY)
+        others = _shared(body)
         for line in body:
             own = _OWN_LOAD.match(line)
             is_own = own is not None and own["pointer"] not in others
@@ -138,17 +194,29 @@ def _functions(text: str) -> Iterator[list[str]]:
     yield body
 
 
-def _shared(body: list[str], cast: re.Pattern[str]) -> frozenset[str]:
-    """Pointers of no address space that come from some that have one, by such casts."""
+def _shared(body: list[str]) -> frozenset[str]:
+    """Pointers of no address space that come from some that have one."""
     found: set[str] = set()
     made = [match for line in body if (match := _POINTER.match(line)) is not None]
     while True:
         before = len(found)
         for match in made:
             rest = match["rest"]
-            is_cast = match["op"] == "addrspacecast"
-            comes = cast.match(rest) if is_cast else found & set(_ANY_NAME.findall(rest))
-            if comes:
+            if _FROM_ANY.search(rest) or found & set(_ANY_NAME.findall(rest)):
+                found.add(match["name"])
+        if len(found) == before:
+            return frozenset(found)
+
+
+def _own(body: list[str]) -> frozenset[str]:
+    """Pointers that surely lead to a function's own variables."""
+    found = {match[1] for line in body if (match := _VARIABLE.match(line)) is not None}
+    made = [match for line in body if (match := _POINTER.match(line)) is not None]
+    while True:
+        before = len(found)
+        for match in made:
+            sources = set(_SOURCES[match["op"]].findall(match["rest"]))
+            if sources and sources <= found:
                 found.add(match["name"])
         if len(found) == before:
             return frozenset(found)
@@ -230,8 +298,9 @@ def _copied(copy: re.Match[str], from_: str, into: str, name: str) -> Iterator[s
 def _words(size: int) -> Iterator[tuple[int, str]]:
     """Places and types of what so many bytes are made of."""
     width = 4 if size % 4 == 0 else 1
-    for at in range(0, size, width * _WORDS):
-        count = min(_WORDS, (size - at) // width)
+    most = max(_WORDS, -(-size // (width * _MOST_LOADS)))
+    for at in range(0, size, width * most):
+        count = min(most, (size - at) // width)
         yield at, f"i{8 * width}" if count == 1 else f"<{count} x i{8 * width}>"
 
 

@@ -27,6 +27,7 @@ from .llvm_text import read_type_of_alloca, types_of
 
 PREFIX = f"__assay_{UNINITIALISED.name}_"
 _SIGNED_NAMES = {each.name: f"__assay_{mark.name}_" for mark, each in PLAIN.items()}
+_ADDRESS = "i64"  # what a pointer that was not set leads to
 _MAX_SCALARS = 256  # a larger variable stays in memory, which has a shadow of its own
 _ALLOCA = re.compile(r'^\s*(%[-$._A-Za-z0-9]+|%"[^"]*") = alloca (.*)$')
 _BEGIN = re.compile(r"^\s*call void @llvm\.lifetime\.start\.p0\(ptr[^%]*(%[^)\s]+)\)(.*)$")
@@ -145,20 +146,24 @@ class _Beginnings:
                 lines += self._unset(match[1], variables[match[1]], _debug(line, match[1]))
         return lines
 
-    def _unset(self, variable: str, kind: Type, location: str) -> list[str]:
+    def _unset(self, variable: str, of: Type, location: str) -> list[str]:
         """Set the scalars of a variable to what the optimiser knows nothing of."""
-        places = list(_scalars(kind, 0))
+        places = list(_scalars(of, 0))
         lines: list[str] = []
         self._number += 1
-        for offset, scalar in places if len(places) <= _MAX_SCALARS else ():
+        for offset, kind in places if len(places) <= _MAX_SCALARS else ():
+            scalar = _ADDRESS if kind.startswith("ptr") else kind
             self.used.add(scalar)
             name = f"%assay.u{self._number}.{offset}"
             # The argument keeps two variables from becoming one.
             which = integer("i32", self._number << BEGINNING_SHIFT | offset).literal
+            lines.append(f"  {name} = call {scalar} @{PREFIX}{scalar}(i32 {which}){location}")
+            if scalar != kind:
+                lines.append(f"  {name}.a = inttoptr {scalar} {name} to {kind}{location}")
+                name = f"{name}.a"
             lines += [
-                f"  {name} = call {scalar} @{PREFIX}{scalar}(i32 {which}){location}",
                 f"  {name}.p = getelementptr i8, ptr {variable}, i64 {offset}{location}",
-                f"  store {scalar} {name}, ptr {name}.p, align 1{location}",
+                f"  store {kind} {name}, ptr {name}.p, align 1{location}",
             ]
         return lines
 
@@ -172,7 +177,7 @@ def _debug(line: str, variable: str) -> str:
 
 
 def _scalars(kind: Type, start: int) -> Iterator[tuple[int, str]]:
-    """(byte offset, type) of the scalars in an object; pointers are left out."""
+    """(byte offset, type) of the scalars and pointers in an object."""
     match kind:
         case Scalar(name):
             yield start, name
@@ -184,8 +189,8 @@ def _scalars(kind: Type, start: int) -> Iterator[tuple[int, str]]:
             for index, field in enumerate(fields):
                 if index < len(fields) - 1 or not _is_padding(kind):
                     yield from _scalars(field, start + field_offset(kind, index))
-        case Pointer():
-            return
+        case Pointer(space):
+            yield start, f"ptr addrspace({space})" if space else "ptr"
 
 
 def _is_padding(kind: Struct) -> bool:

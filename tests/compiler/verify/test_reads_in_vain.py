@@ -172,3 +172,99 @@ def test_a_read_outside_of_an_own_array_that_is_in_vain_is_not_proved_to_be_insi
 @pytest.mark.parametrize("body", INSIDE.values(), ids=INSIDE)
 def test_a_read_inside_that_is_in_vain_is_proved(body: str) -> None:
     assert _verdict(_proof(body)) == "proved"
+
+
+PAIRS = """\
+struct P { float a, b; float get() const { return b; } void set(float v) { b = v; } };
+struct Z { P p, q; void again() { *this = *this; } void keep() { Z c = *this; (void)c; } };
+struct Big { float v[1200]; };
+struct Own { float v; thread Own* me() { return (thread Own*)this; } };
+constant float ALONE = 0;
+"""
+LOST = {
+    "a member at a known place": (
+        "threadgroup races",
+        "threadgroup P p[64]; p[t].a = t; p[t].set(t); float v = p[3].get(); if (t > 70) y[i] = v;",
+    ),
+    "a large copy onto itself": ("threadgroup races", "threadgroup Big b; b = b; y[i] = 1;"),
+    "a large copy in vain": (
+        "threadgroup races",
+        "threadgroup Big b; b.v[t] = 1; Big v = b; (void)v; y[i] = 1;",
+    ),
+    "a large copy of a buffer": ("bounds", "Big v = ((device const Big*)x)[i]; (void)v; y[i] = 1;"),
+    "a copy onto itself by a member": (
+        "threadgroup races",
+        "threadgroup Z z; z.again(); y[i] = 1;",
+    ),
+    "the same of a buffer": ("buffer races", "((device Z*)y)[0].again();"),
+    "a copy in vain by a member": (
+        "threadgroup races",
+        "threadgroup Z z; z.p.a = t; z.keep(); y[i] = 1;",
+    ),
+    "an equal table of a function": (
+        "bounds",
+        "static constexpr float T[4] = {1, 1, 1, 1}; y[i] = T[n];",
+    ),
+    "a number as a table": ("bounds", "static constexpr float W = 2; y[i] = (&W)[n];"),
+    "a number of the program as a table": ("bounds", "y[i] = (&ALONE)[n];"),
+    "a number as an address": ("bounds", "float v = *(thread float*)(ulong)n; (void)v; y[i] = 1;"),
+    "a pointer from an array": (
+        "threadgroup races",
+        "threadgroup Own p[64]; p[t].v = t; thread Own* q[2] = {p[t].me(), p[63 - t].me()};"
+        "float v = q[m & 1]->v; (void)v; y[i] = 1;",
+    ),
+    "a branch by a pointer without a value": (
+        "bounds",
+        "device const float* p; if (p) y[i] = x[i + n]; else y[i] = x[i + n + 1];",
+    ),
+    "behind a pointer without a value": (
+        "bounds",
+        "thread float* p; if (n > 3) { p[0] = 1; y[i] = x[i + n]; }",
+    ),
+    "a pointer with a value at times": (
+        "bounds",
+        "float a[4] = {}; thread float* p; if (m > 1) p = a; p[0] = 1; y[i] = a[0];",
+    ),
+}
+
+
+@pytest.mark.parametrize(("about", "body"), LOST.values(), ids=LOST)
+def test_what_clang_or_llvm_would_lose_is_not_proved(about: str, body: str) -> None:
+    proof = _proof(body, before=PAIRS)
+    assert proof.problem or _verdict(proof, about) != "proved"
+
+
+CONSTANTS = {
+    "by a member": "float v = x[i].get(); (void)v; y[i] = 1;",
+    "as a whole": "P v = x[i]; (void)v; y[i] = 1;",
+    "a table by a member": "float v = T[i].get(); (void)v; y[i] = 1;",
+}
+
+
+@pytest.mark.parametrize("body", CONSTANTS.values(), ids=CONSTANTS)
+def test_reads_of_constant_memory_that_are_in_vain_are_not_proved(body: str) -> None:
+    source = f"""\
+#include <metal_stdlib>
+using namespace metal;
+{PAIRS}
+constant P T[2] = {{{{1, 2}}, {{3, 4}}}};
+kernel void k(constant P* x, device float* y, uint i [[thread_position_in_grid]]) {{ {body} }}
+"""
+    options = ProofOptions(cache=False, buffers={"x": "64"})
+    (proof,) = prove_source(source, "k.metal", options, workers=1)
+    assert _verdict(proof) != "proved"
+
+
+KNOWN = {
+    "an equal table": ("bounds", "static constexpr float T[4] = {0, 0, 0, 0}; y[i] = T[n & 3];"),
+    "a copy of one's own": ("bounds", "Z a = {}; a.again(); if (i < n) y[i] = x[i] + a.p.get();"),
+    "a place for each thread": (
+        "threadgroup races",
+        "threadgroup Z z[64]; z[t].again(); z[t].p.set(t); y[i] = z[t].p.get();",
+    ),
+}
+
+
+@pytest.mark.parametrize(("about", "body"), KNOWN.values(), ids=KNOWN)
+def test_the_same_that_is_right_is_proved(about: str, body: str) -> None:
+    assert _verdict(_proof(body, before=PAIRS), about) == "proved"
