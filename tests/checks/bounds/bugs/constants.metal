@@ -150,3 +150,23 @@ constant int STEP = 4;
 kernel void remainder_of_a_folded_zero(device const int* x, device int* y, uint i [[thread_position_in_grid]]) {
   y[i] = x[i] % (STEP - 4); // BUG division-by-zero
 }
+
+//! [kernel.table_of_equal_numbers]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "int32", shape = [32], fill = "iota" }
+//! arguments.y = { dtype = "int32", shape = [32], fill = "uninitialised" }
+kernel void table_of_equal_numbers(device const int* x, device int* y, uint i [[thread_position_in_grid]]) {
+  static constexpr int ones[4] = {1, 1, 1, 1};
+  y[i] = ones[x[i] & 7]; // BUG out-of-bounds-read
+}
+
+//! [kernel.number_as_a_table]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "int32", shape = [32], fill = "iota" }
+//! arguments.y = { dtype = "int32", shape = [32], fill = "uninitialised" }
+constant int ONE = 1;
+kernel void number_as_a_table(device const int* x, device int* y, uint i [[thread_position_in_grid]]) {
+  y[i] = (&ONE)[x[i] & 1]; // BUG out-of-bounds-read
+}

@@ -144,3 +144,13 @@ kernel void divisor_compared_first(device const int* x, device int* y, uint i [[
 kernel void divisor_that_is_negative(device const int* x, device int* y, uint i [[thread_position_in_grid]]) {
   y[i] = x[i] / -1 + x[i] % -3;
 }
+
+//! [kernel.table_of_a_function]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "int32", shape = [32], fill = "iota" }
+//! arguments.y = { dtype = "int32", shape = [32], fill = "uninitialised" }
+kernel void table_of_a_function(device const int* x, device int* y, uint i [[thread_position_in_grid]]) {
+  static constexpr int ones[4] = {1, 1, 1, 1};
+  y[i] = ones[x[i] & 3];
+}
