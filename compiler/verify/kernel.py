@@ -59,7 +59,8 @@ class Kernel:
         stored: what all that is read of arrays of the threadgroup surely lies between.
         is_whole: whether all accesses of the source are there; else reads of a thread's own arrays
             may be missing.
-        lacks: whether an access or barrier is missing that another reading of the source has.
+        lacks: whether an access or barrier may be missing that another reading of the source has,
+            or would have if it could be followed.
         behind: for each block, the loops that a thread may have been in on its way there, in the
             same iterations of the loops around both, and those around it.
     """
@@ -167,7 +168,7 @@ def prepared(
 def _read(
     program: Program, marks: frozenset[str], *, optimised: bool
 ) -> tuple[Function, bool, bool]:
-    """A copy of the kernel, whether all of its accesses are there, and whether one is not.
+    """A copy of the kernel, whether all of its accesses are there, and whether it may lack some.
 
     Raises:
         UnsupportedKernel: also where it surely follows a null pointer.
@@ -176,14 +177,19 @@ def _read(
     try:
         function = _followed(program, marks)
     except UnsupportedKernel:
-        return clone(_followed(program, by_optimiser)), False, False
+        return clone(_followed(program, by_optimiser)), False, True
     if not optimised:
         return clone(function), "reads" in marks, False
     # The optimiser drops reads of a thread's own arrays that nobody needs, and puts others off.
     has_arrays = any(isinstance(each.root, PrivateRoot) for each in function.instructions())
     other = clone(_followed(program, by_optimiser))
-    # What it takes to be undefined it drops, with all that leads there.
-    return other, not has_arrays, not _places(function) <= _places(other)
+    # What it takes to be undefined it drops, with all that leads there. Which copy of an unrolled
+    # loop's access it drops is not seen; it may where it does not see that others have the memory.
+    may_lack = any(
+        isinstance(each.root, AddressRoot) and each.root.space == 0
+        for each in function.instructions()
+    )
+    return other, not has_arrays, may_lack or not _places(function) <= _places(other)
 
 
 def _places(function: Function) -> set[Site]:

@@ -29,7 +29,7 @@ from .terms import Expression
 from .values import Values
 
 _MOST_TRIED: Final = 16  # extra assumptions
-_LACKS: Final = "accesses or barriers may be missing where loops are unrolled"
+_LACKS: Final = "accesses or barriers may be missing in what the optimiser made of it"
 _SECONDS_OF_TRY: Final = 0.3
 DEFAULT: Final = Effort()
 _Prove = Callable[["Kernel", "Launch", Effort, Lemmas], Answer]

@@ -18,6 +18,7 @@ from .llvm_records import Operand, Record
 from .llvm_text import read_globals, read_type_of_alloca, types_of
 from .object_pointers import Pointers, Thing, Touch, innermost, sources, step_of
 from .ranges import Ranges
+from .uninitialised import has_no_beginning
 
 PREFIX = "__assay_beyond."  # then: load or store, bytes, the size of the thing, and its name
 SEVERAL = "several"  # instead of a name: one of several variables, of which the smallest is given
@@ -208,7 +209,8 @@ class Entry:
     def __init__(self, text: str, entry: str) -> None:
         self._before, body, self._after = _entry(released(text), entry)
         self._lines = body.split("\n")
-        self._pointers = Pointers(self._lines, _tables(text), types_of(text))
+        self._types = types_of(text)
+        self._pointers = Pointers(self._lines, _tables(text), self._types)
 
     def hidden_again(self) -> str | None:
         """The module for another round, which may find what pointers in variables point to.
@@ -225,12 +227,19 @@ class Entry:
         return not self._leaving()
 
     def held(self) -> str:
-        """The module whose variables stay in memory if an access may leave them, and no others.
+        """The module whose variables stay in memory if an access may leave them, or if they are so
+        large that LLVM would not know of what was never set, and no others.
 
         Of these LLVM is not to know the size: an index into a single number would be 0.
         """
-        names = _reached(self._pointers, self._leaving())
+        names = _reached(self._pointers, self._leaving()) | set(self._large())
         return _declare(self._text(list(_of_any_size(self._lines, names)), names), f"i64 @{_ONE}()")
+
+    def _large(self) -> Iterator[str]:
+        for line in self._lines:
+            match = _ALLOCA.match(line)
+            if match and has_no_beginning(read_type_of_alloca(match[2], self._types)):
+                yield match[1]
 
     def _leaving(self) -> list[Touch]:
         """Accesses not known to stay inside of their objects by what their indices can be."""

@@ -331,7 +331,7 @@ def _with_fewer_arrays(
 
 def _marked(text: str, marks: frozenset[str]) -> str:
     if "init" in marks:
-        text = mark_uninitialised(text)
+        text = mark_uninitialised(text, padding="loops" in marks)
     if "overflow" in marks:
         text = mark_signed(mark_narrowed(text))
     if "rows" in marks:

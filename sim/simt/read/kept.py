@@ -16,7 +16,9 @@ from ..ir.llvm_types import THREADGROUP_SPACE, bits
 _SPACE = r"addrspace\([1-6]\)"
 _NAME = r'%(?:[-$._A-Za-z0-9]+|"[^"]*")'
 # A pointer by its name, or how a constant one is made of that of an array.
-_PLACE = rf"(ptr(?: {_SPACE})? (?:[%@][^,\n]+|[a-z][^\n]*\)))"
+_PLACE = rf"(ptr(?: {_SPACE})? (?:[%@][^,\n]+|[a-z][^\n]*\)|null|undef|poison))"
+# Where no variable is.
+_NOWHERE = re.compile(r"^ptr (?:null|undef|poison|inttoptr|getelementptr[^\n]*(?:null|inttoptr))\b")
 _LOAD = re.compile(rf"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, {_PLACE}), align")
 _STORE = re.compile(rf"^(  store )(?!volatile|atomic)([^\n]*, {_PLACE}), align")
 _POINTER = re.compile(
@@ -235,8 +237,11 @@ def _kept(line: str, access: re.Pattern[str], shared: frozenset[str]) -> str:
     if match is None:
         return line
     pointer = match[3]
-    is_shared = _SHARED_POINTER.match(pointer) or _SHARED_CONSTANT.match(pointer)
-    if not is_shared and pointer.removeprefix("ptr ") not in shared:
+    known = (_SHARED_POINTER, _SHARED_CONSTANT, _NOWHERE)
+    if (
+        not any(each.match(pointer) for each in known)
+        and pointer.removeprefix("ptr ") not in shared
+    ):
         return line
     return f"{match[1]}volatile {line[len(match[1]) :]}"
 

@@ -44,6 +44,12 @@ _SIGNED = re.compile(
 _NARROWED = re.compile(
     r"^(\s*)%(\S+) = trunc i32 ([^,\s]+) to i(16|8)((?:, ![^\n]*)?)$", re.MULTILINE
 )
+# Functions in the namespace `metal`, and what such a one returns in its caller's variable.
+_IN_LIBRARY = re.compile(r"^define [^@\n]*@_ZN[A-Z]*5metal")
+_MADE_BY_LIBRARY = re.compile(
+    r"^\s*call [^@\n]*@_ZN[A-Z]*5metal\w*\(ptr [^()\n]*\bsret\([^)]*\) [^%\n]*"
+    r'(%[-$._A-Za-z0-9]+|%"[^"]*")'
+)
 _OF_LIBRARY = "metal::"
 """Part of the names of types whose functions set all that they return, such as matrices."""
 _DEBUG = re.compile(r"!dbg (![0-9]+)")
@@ -96,9 +102,12 @@ def mark_narrowed(text: str) -> str:
     return f"{text}\ndeclare i32 {mark}(i32, i32) nounwind willreturn memory(none)"
 
 
-def mark_uninitialised(text: str) -> str:
-    """The unoptimised module `text`, with calls as values of variables that have none yet."""
-    marks = _Beginnings(types_of(text))
+def mark_uninitialised(text: str, *, padding: bool = False) -> str:
+    """The unoptimised module `text`, with calls as values of variables that have none yet.
+
+    With `padding` also of bytes that may be a class's padding, or a last field of the user's.
+    """
+    marks = _Beginnings(types_of(text), padding=padding)
     lines: list[str] = []
     body: list[str] = []
     for line in text.splitlines():
@@ -117,23 +126,28 @@ def mark_uninitialised(text: str) -> str:
 class _Beginnings:
     """Puts marks where variables begin, function by function."""
 
-    def __init__(self, types: dict[str, Type]) -> None:
+    def __init__(self, types: dict[str, Type], *, padding: bool) -> None:
         self.used: set[str] = set()
+        self._padding = padding
         self._types = types
         self._number = 0
 
     def marked(self, body: list[str]) -> list[str]:
         """The lines of a function, and of what stands before it."""
         variables: dict[str, Type] = {}
-        last, begun, made = 0, set[str](), set[str]()
+        last, begun, made, of_library = 0, set[str](), set[str](), set[str]()
+        is_library = any(_IN_LIBRARY.match(line) for line in body)
         for number, line in enumerate(body):
             if match := _ALLOCA.match(line):
                 variables[match[1]] = read_type_of_alloca(match[2], self._types)
                 last = number
                 if _OF_LIBRARY in match[2]:
-                    made.add(match[1])
+                    of_library.add(match[1])
             elif match := _BEGIN.match(line):
                 begun.add(match[1])
+            elif match := _MADE_BY_LIBRARY.match(line):
+                made.add(match[1])
+        made = of_library if is_library else of_library & made
         lines: list[str] = []
         for number, line in enumerate(body):
             lines.append(line)
@@ -148,7 +162,7 @@ class _Beginnings:
 
     def _unset(self, variable: str, of: Type, location: str) -> list[str]:
         """Set the scalars of a variable to what the optimiser knows nothing of."""
-        places = list(_scalars(of, 0))
+        places = list(_scalars(of, 0, padding=self._padding))
         lines: list[str] = []
         self._number += 1
         for offset, kind in places if len(places) <= _MAX_SCALARS else ():
@@ -168,6 +182,11 @@ class _Beginnings:
         return lines
 
 
+def has_no_beginning(of: Type) -> bool:
+    """Whether a variable is so large that its scalars are not set to anything."""
+    return sum(1 for _ in _scalars(of, 0, padding=True)) > _MAX_SCALARS
+
+
 def _debug(line: str, variable: str) -> str:
     """The place that a line which uses a variable has in the source, as it is appended."""
     if not re.search(rf"{re.escape(variable)}\b", line):
@@ -176,7 +195,7 @@ def _debug(line: str, variable: str) -> str:
     return f", !dbg {found[1]}" if found else ""
 
 
-def _scalars(kind: Type, start: int) -> Iterator[tuple[int, str]]:
+def _scalars(kind: Type, start: int, *, padding: bool) -> Iterator[tuple[int, str]]:
     """(byte offset, type) of the scalars and pointers in an object."""
     match kind:
         case Scalar(name):
@@ -184,11 +203,11 @@ def _scalars(kind: Type, start: int) -> Iterator[tuple[int, str]]:
         case Vector(count, element) | Array(count, element):
             step = size_of(element)
             for index in range(count):
-                yield from _scalars(element, start + index * step)
+                yield from _scalars(element, start + index * step, padding=padding)
         case Struct(fields):
             for index, field in enumerate(fields):
-                if index < len(fields) - 1 or not _is_padding(kind):
-                    yield from _scalars(field, start + field_offset(kind, index))
+                if padding or index < len(fields) - 1 or not _is_padding(kind):
+                    yield from _scalars(field, start + field_offset(kind, index), padding=padding)
         case Pointer(space):
             yield start, f"ptr addrspace({space})" if space else "ptr"
 

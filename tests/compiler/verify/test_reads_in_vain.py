@@ -178,6 +178,9 @@ PAIRS = """\
 struct P { float a, b; float get() const { return b; } void set(float v) { b = v; } };
 struct Z { P p, q; void again() { *this = *this; } void keep() { Z c = *this; (void)c; } };
 struct Big { float v[1200]; };
+struct Tail { uint a; uchar b[3]; };
+static uint2 unset() { uint2 a; return a; }
+static uint2 unset(uint n) { uint2 a; if (n > 3) a = uint2(0); return a; }
 struct Own { float v; thread Own* me() { return (thread Own*)this; } };
 constant float ALONE = 0;
 """
@@ -220,6 +223,44 @@ LOST = {
     "behind a pointer without a value": (
         "bounds",
         "thread float* p; if (n > 3) { p[0] = 1; y[i] = x[i + n]; }",
+    ),
+    "what select() does not choose": ("bounds", "y[i] = select(0.0f, x[i], i < n);"),
+    "the same of vectors": (
+        "bounds",
+        "y[i] = select(float2(0), ((device const float2*)x)[i], bool2(i < n)).x;",
+    ),
+    "the same of the threadgroup": (
+        "threadgroup races",
+        "y[i] = select(0.0f, s[63 - t], t > 70);",
+    ),
+    "a vector without a value": (
+        "barriers",
+        "if (unset().x == 1) threadgroup_barrier(mem_flags::mem_none);",
+    ),
+    "a vector with a value at times": ("bounds", "if (unset(n).x == 1) y[i] = x[n + i];"),
+    "a large array without a value": (
+        "barriers",
+        "uint a[300]; if (a[5] == 1) threadgroup_barrier(mem_flags::mem_none);",
+    ),
+    "what a large array without a value decides": (
+        "threadgroup races",
+        "uint a[300]; if (a[5] == 3) s[0] = t; y[i] = 1;",
+    ),
+    "a copy of a large struct without a value": (
+        "threadgroup races",
+        "threadgroup Big b; Big v; b = v; y[i] = 1;",
+    ),
+    "bytes at a struct's end": (
+        "barriers",
+        "Tail q; q.a = 1; if (q.b[0] == 1) threadgroup_barrier(mem_flags::mem_none); y[i] = q.a;",
+    ),
+    "nothing, in vain": ("bounds", "thread float* p = nullptr; float v = *p; (void)v; y[i] = 1;"),
+    "a known address": ("bounds", "float v = *(thread float*)16ul; (void)v; y[i] = 1;"),
+    "one of two at one place of a loop": (
+        "threadgroup races",
+        "threadgroup Own p[64]; p[t].v = t; threadgroup_barrier(mem_flags::mem_threadgroup);"
+        "thread Own* q[2] = {p[63 - t].me(), p[t].me()}; for (uint k = 0; k < 2; ++k) {"
+        "float v = q[k]->v; if (k == 1) y[i] = v; } p[t].v = 2;",
     ),
     "a pointer with a value at times": (
         "bounds",

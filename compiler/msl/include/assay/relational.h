@@ -54,25 +54,27 @@ template <int I, class C> __ASSAY_FN constexpr bool __chosen(const C& c) {
     return bool(c);
   }
 }
-// select(a, b, c): b where c holds, else a.
+// select(a, b, c): b where c holds, else a. Both are values: they are read whatever c is.
 template <class A, class B, class C> requires (__numeric<A, B, C> && (__is_same(__element<C>, bool) || !__is_vec<C>))
 __ASSAY_FN constexpr auto select(const A& a, const B& b, const C& c) {
   using R = __joined_t<A, B>;
   using E = __element<R>;
   if constexpr (!__is_vec<R>) {
-    return bool(c) ? __convert<E>(b) : __convert<E>(a);
+    const E no = __convert<E>(a), yes = __convert<E>(b);
+    return bool(c) ? yes : no;
   } else if constexpr (__count<R> == 2) {
-    return __gather<E>(__chosen<0>(c) ? __lane<E, 0>(b) : __lane<E, 0>(a),
-                       __chosen<1>(c) ? __lane<E, 1>(b) : __lane<E, 1>(a));
+    const E no[] = {__lane<E, 0>(a), __lane<E, 1>(a)}, yes[] = {__lane<E, 0>(b), __lane<E, 1>(b)};
+    return __gather<E>(__chosen<0>(c) ? yes[0] : no[0], __chosen<1>(c) ? yes[1] : no[1]);
   } else if constexpr (__count<R> == 3) {
-    return __gather<E>(__chosen<0>(c) ? __lane<E, 0>(b) : __lane<E, 0>(a),
-                       __chosen<1>(c) ? __lane<E, 1>(b) : __lane<E, 1>(a),
-                       __chosen<2>(c) ? __lane<E, 2>(b) : __lane<E, 2>(a));
+    const E no[] = {__lane<E, 0>(a), __lane<E, 1>(a), __lane<E, 2>(a)};
+    const E yes[] = {__lane<E, 0>(b), __lane<E, 1>(b), __lane<E, 2>(b)};
+    return __gather<E>(__chosen<0>(c) ? yes[0] : no[0], __chosen<1>(c) ? yes[1] : no[1],
+                       __chosen<2>(c) ? yes[2] : no[2]);
   } else {
-    return __gather<E>(__chosen<0>(c) ? __lane<E, 0>(b) : __lane<E, 0>(a),
-                       __chosen<1>(c) ? __lane<E, 1>(b) : __lane<E, 1>(a),
-                       __chosen<2>(c) ? __lane<E, 2>(b) : __lane<E, 2>(a),
-                       __chosen<3>(c) ? __lane<E, 3>(b) : __lane<E, 3>(a));
+    const E no[] = {__lane<E, 0>(a), __lane<E, 1>(a), __lane<E, 2>(a), __lane<E, 3>(a)};
+    const E yes[] = {__lane<E, 0>(b), __lane<E, 1>(b), __lane<E, 2>(b), __lane<E, 3>(b)};
+    return __gather<E>(__chosen<0>(c) ? yes[0] : no[0], __chosen<1>(c) ? yes[1] : no[1],
+                       __chosen<2>(c) ? yes[2] : no[2], __chosen<3>(c) ? yes[3] : no[3]);
   }
 }
 }  // namespace metal
