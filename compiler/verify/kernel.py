@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 
 from assay.sim.simt.analysis.divergence import Divergence, analyse_divergence
 from assay.sim.simt.ir.cfg import Cfg, Loop, analyse, split_at_barriers
@@ -28,7 +29,6 @@ from assay.sim.simt.ir.operations.operation import Variation
 from assay.sim.simt.ir.operations.positions import SIMDGROUP_INDEX_IN_THREADGROUP
 from assay.sim.simt.ir.operations.synchronisation import SIMDGROUP_BARRIER, THREADGROUP_BARRIER
 from assay.sim.simt.run.program import Program
-from assay.sim.site import Site
 
 from .contents import Contents
 from .counts import loops_behind
@@ -38,6 +38,13 @@ from .memory.pointers import Pointers, buffers_behind, follow_pointers, is_null
 Size = tuple[int, int, int]
 LOOPS = frozenset({"loops", "race", "lanes", "reads", "init"})
 _NULL = "it follows a null pointer, calls a function that is not there, or recurses too deep"
+
+
+class Lack(Enum):
+    """What a reading of a kernel may lack."""
+
+    READ = "reads of what nobody writes"
+    SHARED = "other accesses, or barriers"
 
 
 @dataclass(slots=True, eq=False)
@@ -59,8 +66,8 @@ class Kernel:
         stored: what all that is read of arrays of the threadgroup surely lies between.
         is_whole: whether all accesses of the source are there; else reads of a thread's own arrays
             may be missing.
-        lacks: whether an access or barrier may be missing that another reading of the source has,
-            or would have if it could be followed.
+        lacks: what may be missing that another reading of the source has, or would have if it
+            could be followed.
         behind: for each block, the loops that a thread may have been in on its way there, in the
             same iterations of the loops around both, and those around it.
     """
@@ -79,7 +86,7 @@ class Kernel:
     contents: Contents = field(default_factory=Contents)
     stored: Mapping[Root, tuple[int, int]] = field(default_factory=dict)
     is_whole: bool = True
-    lacks: bool = False
+    lacks: frozenset[Lack] = frozenset()
     behind: Mapping[Block, frozenset[Loop]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -167,39 +174,57 @@ def prepared(
 
 def _read(
     program: Program, marks: frozenset[str], *, optimised: bool
-) -> tuple[Function, bool, bool]:
-    """A copy of the kernel, whether all of its accesses are there, and whether it may lack some.
+) -> tuple[Function, bool, frozenset[Lack]]:
+    """A copy of the kernel, whether all of its own accesses are there, and what may be missing.
 
     Raises:
         UnsupportedKernel: also where it surely follows a null pointer.
     """
     by_optimiser = marks - {"loops"}
     try:
-        function = _followed(program, marks)
+        function = program.marked_function(marks)
     except UnsupportedKernel:
-        return clone(_followed(program, by_optimiser)), False, True
-    if not optimised:
-        return clone(function), "reads" in marks, False
+        return clone(_followed(program, by_optimiser)), False, frozenset(Lack)
+    is_followed = not any(map(_is_of_nothing, function.instructions()))
+    if not optimised and is_followed:
+        return clone(function), "reads" in marks, frozenset()
     # The optimiser drops reads of a thread's own arrays that nobody needs, and puts others off.
     has_arrays = any(isinstance(each.root, PrivateRoot) for each in function.instructions())
     other = clone(_followed(program, by_optimiser))
-    # What it takes to be undefined it drops, with all that leads there. Which copy of an unrolled
-    # loop's access it drops is not seen; it may where it does not see that others have the memory.
-    may_lack = any(
-        isinstance(each.root, AddressRoot) and each.root.space == 0
-        for each in function.instructions()
-    )
-    return other, not has_arrays, may_lack or not _places(function) <= _places(other)
+    is_whole = is_followed and not has_arrays
+    return other, is_whole, frozenset(_lacking(function, other))
 
 
-def _places(function: Function) -> set[Site]:
-    """Where a kernel has barriers, and accesses of memory that is not a thread's own."""
-    return {
-        each.site
-        for each in function.instructions()
-        if each.operation is THREADGROUP_BARRIER
-        or (each.operation.accesses_memory and not isinstance(each.root, PrivateRoot))
-    }
+def _lacking(function: Function, other: Function) -> Iterator[Lack]:
+    """What another reading may lack of a kernel: what LLVM takes to be undefined it drops, with all
+    that leads there.
+
+    Which copy of an unrolled loop's access it drops is not seen; it may where it does not see that
+    others have the memory.
+    """
+    written = frozenset(_written(function))
+    there = {each.site for each in _seen(other)}
+    for each in _seen(function):
+        is_hidden = isinstance(each.root, AddressRoot) and each.root.space == 0
+        if is_hidden or each.site not in there:
+            roots = [] if each.root is None else _behind(each.root)
+            is_read = bool(roots) and all(is_read_only(root, written) for root in roots)
+            yield Lack.READ if is_read else Lack.SHARED
+
+
+def _seen(function: Function) -> Iterator[Instruction]:
+    """Barriers of a kernel, and accesses of memory that is not a thread's own."""
+    for each in function.instructions():
+        is_access = each.operation.accesses_memory and not isinstance(each.root, PrivateRoot)
+        is_barrier = each.operation is THREADGROUP_BARRIER
+        if is_barrier or (is_access and not _is_of_nothing(each)):
+            yield each
+
+
+def _is_of_nothing(access: Instruction) -> bool:
+    """Whether it surely follows a null pointer."""
+    is_computed = access.operation.accesses_memory and isinstance(access.root, AddressRoot)
+    return is_computed and is_null(access.root.address)  # type: ignore[union-attr]
 
 
 def _followed(program: Program, marks: frozenset[str]) -> Function:
@@ -208,8 +233,7 @@ def _followed(program: Program, marks: frozenset[str]) -> Function:
     """
     function = program.marked_function(marks)
     for each in function.instructions():
-        is_computed = each.operation.accesses_memory and isinstance(each.root, AddressRoot)
-        if is_computed and is_null(each.root.address):  # type: ignore[union-attr]
+        if _is_of_nothing(each):
             raise UnsupportedKernel(_NULL, kernel=program.name, site=each.site)
     return function
 
@@ -218,9 +242,13 @@ def _written(function: Function) -> Iterator[Root]:
     """What a kernel writes to; an address if it is not known what is there."""
     for each in function.instructions():
         if each.operation.writes_memory and each.root is not None:
-            is_computed = isinstance(each.root, AddressRoot)
-            buffers = buffers_behind(each.root.address) if is_computed else None  # type: ignore[union-attr]
-            yield from [each.root] if buffers is None else buffers
+            yield from _behind(each.root)
+
+
+def _behind(root: Root) -> Collection[Root]:
+    """The buffers that a pointer leads to, if they are known, or else what it is given as."""
+    buffers = buffers_behind(root.address) if isinstance(root, AddressRoot) else None
+    return [root] if buffers is None else buffers
 
 
 def _words(function: Function) -> Mapping[int, frozenset[tuple[int, int]]]:

@@ -18,7 +18,7 @@ from .assumptions import AssumptionError, Names, candidates, unused_axes
 from .contents import Contents, may_be_written
 from .initial import ABOUT as INITIALISED
 from .initial import initialised
-from .kernel import Kernel, Size, prepared
+from .kernel import Kernel, Lack, Size, prepared
 from .lanes import Strict
 from .memory.pointers import Pointers
 from .memory.stored import stored_in
@@ -180,8 +180,9 @@ def prove(
 
 
 def _of_what_is_there(kernel: Kernel, answer: Answer) -> Answer:
-    """A proof about a reading that lacks something is none."""
-    if not kernel.lacks or answer.verdict != "proved":
+    """A proof about a reading that lacks something which it is about is none."""
+    lacks = kernel.lacks if answer.about == bounds.ABOUT else kernel.lacks - {Lack.READ}
+    if not lacks or answer.verdict != "proved":
         return answer
     return replace(answer, verdict="undecided", obstacles=(Obstacle(why=_LACKS),))
 

@@ -199,15 +199,22 @@ class Pointers:
         return self.defined[pointer.text][1] if pointer.text in self.defined else None
 
     def is_inside(self, touch: Touch) -> bool:
-        """Whether an access is known to lie in the one thing that it can mean, or in another."""
-        found = self.things_of(touch.pointer)
+        """Whether an access is known to lie in what it can mean, or in other memory."""
+        return self._lies_inside(touch.pointer, touch.bytes, frozenset())
+
+    def _lies_inside(self, pointer: Operand, count: int, seen: frozenset[str]) -> bool:
+        found = self.things_of(pointer)
         if found == {None}:
             return True
-        at = self.fixed_offset(touch.pointer)
-        if len(found) != 1 or at is None:
+        at = self.fixed_offset(pointer)
+        if len(found) == 1 and at is not None:
+            (thing,) = found
+            return thing is not None and 0 <= at <= thing.size - count
+        record = self._record_of(pointer)
+        if record is None or record.op not in ("select", "phi") or pointer.text in seen:
             return False
-        (thing,) = found
-        return thing is not None and 0 <= at <= thing.size - touch.bytes
+        further = seen | {pointer.text}
+        return all(self._lies_inside(each, count, further) for each in sources(record))
 
 
 def sources(record: Record) -> list[Operand]:
