@@ -36,7 +36,7 @@ from .loops import Rule
 from .memory.pointers import Pointers, buffers_behind, follow_pointers, is_null
 
 Size = tuple[int, int, int]
-LOOPS = frozenset({"loops", "race", "lanes", "reads", "init"})
+LOOPS = frozenset({"loops", "race", "lanes", "reads", "init", "gaps"})
 _NULL = "it follows a null pointer, calls a function that is not there, or recurses too deep"
 
 

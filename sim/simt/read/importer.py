@@ -88,7 +88,8 @@ def import_kernel(
             `rows` indices in arrays of arrays, `lanes` stores that the same thread follows up by
             others, `reads` loads that nobody needs; and, for models of machines, `math` where it
             calls functions of mathematics. Then integers are also kept as narrow as the machine's
-            own. For proofs, `loops`: these stay as the source has them, with such narrow integers.
+            own. For proofs, `loops`: these stay as the source has them, with such narrow integers;
+            and `gaps`: bytes and lanes that are not part of a variable have no value either.
 
     Raises:
         UnsupportedKernel: for what cannot be executed, or for bitcode that does not load.
@@ -331,7 +332,7 @@ def _with_fewer_arrays(
 
 def _marked(text: str, marks: frozenset[str]) -> str:
     if "init" in marks:
-        text = mark_uninitialised(text, padding="loops" in marks)
+        text = mark_uninitialised(text, padding="gaps" in marks)
     if "overflow" in marks:
         text = mark_signed(mark_narrowed(text))
     if "rows" in marks:

@@ -52,6 +52,15 @@ _MADE_BY_LIBRARY = re.compile(
 )
 _OF_LIBRARY = "metal::"
 """Part of the names of types whose functions set all that they return, such as matrices."""
+# Three lanes that become four, and a lane of a vector at a known place.
+_WIDENED = re.compile(
+    r"^\s*(?P<name>%\S+) = shufflevector <3 x (?P<kind>\w+)> [^,]+, <3 x \w+> (?:undef|poison), "
+    r"<4 x i32> <i32 0, i32 1, i32 2, i32 (?:3|undef|poison)>"
+)
+_BEYOND = re.compile(
+    r"^\s*(?P<name>%\S+) = extractelement <(?P<count>\d+) x (?P<kind>\w+)> [^,]+, "
+    r"i\d+ (?P<lane>\d+)"
+)
 _DEBUG = re.compile(r"!dbg (![0-9]+)")
 
 
@@ -105,7 +114,8 @@ def mark_narrowed(text: str) -> str:
 def mark_uninitialised(text: str, *, padding: bool = False) -> str:
     """The unoptimised module `text`, with calls as values of variables that have none yet.
 
-    With `padding` also of bytes that may be a class's padding, or a last field of the user's.
+    With `padding` also of bytes that may be a class's padding, or a last field of the user's, of
+    those between fields, and of lanes behind a vector's last.
     """
     marks = _Beginnings(types_of(text), padding=padding)
     lines: list[str] = []
@@ -150,7 +160,7 @@ class _Beginnings:
         made = of_library if is_library else of_library & made
         lines: list[str] = []
         for number, line in enumerate(body):
-            lines.append(line)
+            lines += self._with_lanes(line) if self._padding else [line]
             if variables and number == last:
                 # What a function returns lives in its caller, and begins unseen.
                 for name in (each for each in variables if each not in begun | made):
@@ -159,6 +169,27 @@ class _Beginnings:
             elif (match := _BEGIN.match(line)) and match[1] in variables:
                 lines += self._unset(match[1], variables[match[1]], _debug(line, match[1]))
         return lines
+
+    def _with_lanes(self, line: str) -> list[str]:
+        """A line; lanes that it adds to a vector, or takes from behind its last, have no value."""
+        widened, beyond = _WIDENED.match(line), _BEYOND.match(line)
+        if widened is None and (beyond is None or int(beyond["lane"]) < int(beyond["count"])):
+            return [line]
+        self._number += 1
+        which = integer("i32", self._number << BEGINNING_SHIFT).literal
+        found = widened or beyond
+        assert found is not None
+        kind, name, place = found["kind"], found["name"], _place(line)
+        self.used.add(kind)
+        lane = f"call {kind} @{PREFIX}{kind}(i32 {which}){place}"
+        if widened is None:
+            return [f"  {name} = {lane}"]
+        wide = f"%assay.wide.{self._number}"
+        return [
+            line.replace(f"  {name} =", f"  {wide} =", 1),
+            f"  {wide}.lane = {lane}",
+            f"  {name} = insertelement <4 x {kind}> {wide}, {kind} {wide}.lane, i32 3{place}",
+        ]
 
     def _unset(self, variable: str, of: Type, location: str) -> list[str]:
         """Set the scalars of a variable to what the optimiser knows nothing of."""
@@ -189,25 +220,38 @@ def has_no_beginning(of: Type) -> bool:
 
 def _debug(line: str, variable: str) -> str:
     """The place that a line which uses a variable has in the source, as it is appended."""
-    if not re.search(rf"{re.escape(variable)}\b", line):
-        return ""
+    return _place(line) if re.search(rf"{re.escape(variable)}\b", line) else ""
+
+
+def _place(line: str) -> str:
     found = _DEBUG.search(line)
     return f", !dbg {found[1]}" if found else ""
 
 
 def _scalars(kind: Type, start: int, *, padding: bool) -> Iterator[tuple[int, str]]:
-    """(byte offset, type) of the scalars and pointers in an object."""
+    """(byte offset, type) of the scalars and pointers in an object.
+
+    With `padding` also those of a fourth lane behind three, and bytes between a struct's fields.
+    """
     match kind:
         case Scalar(name):
             yield start, name
         case Vector(count, element) | Array(count, element):
             step = size_of(element)
-            for index in range(count):
+            has_more = padding and isinstance(kind, Vector) and size_of(kind) == (count + 1) * step
+            for index in range(count + has_more):
                 yield from _scalars(element, start + index * step, padding=padding)
         case Struct(fields):
+            end = 0
             for index, field in enumerate(fields):
+                at = field_offset(kind, index)
+                if padding:
+                    yield from ((start + each, "i8") for each in range(end, at))
                 if padding or index < len(fields) - 1 or not _is_padding(kind):
-                    yield from _scalars(field, start + field_offset(kind, index), padding=padding)
+                    yield from _scalars(field, start + at, padding=padding)
+                end = at + size_of(field)
+            if padding:
+                yield from ((start + each, "i8") for each in range(end, size_of(kind)))
         case Pointer(space):
             yield start, f"ptr addrspace({space})" if space else "ptr"
 

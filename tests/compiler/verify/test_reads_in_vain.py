@@ -178,6 +178,7 @@ PAIRS = """\
 struct P { float a, b; float get() const { return b; } void set(float v) { b = v; } };
 struct Z { P p, q; void again() { *this = *this; } void keep() { Z c = *this; (void)c; } };
 struct Big { float v[1200]; };
+struct Gap { uchar a; uint b; };
 struct Tail { uint a; uchar b[3]; };
 static uint2 unset() { uint2 a; return a; }
 static uint2 unset(uint n) { uint2 a; if (n > 3) a = uint2(0); return a; }
@@ -262,6 +263,31 @@ LOST = {
         "thread Own* q[2] = {p[63 - t].me(), p[t].me()}; for (uint k = 0; k < 2; ++k) {"
         "float v = q[k]->v; if (k == 1) y[i] = v; } p[t].v = 2;",
     ),
+    "a fourth lane of three as an index": (
+        "bounds",
+        "uint4 w = as_type<uint4>(uint3(n, 1, 2)); if (i < n) y[i] = x[w.w];",
+    ),
+    "a lane behind the last as an index": (
+        "bounds",
+        "uint3 v = uint3(n, 1, 2); y[i] = s[v[3]];",
+    ),
+    "a fourth lane of three that decides": (
+        "threadgroup races",
+        "uint3 v = uint3(n, 1, 2); uint4 w = *(thread uint4*)&v; if (w.w == 7) s[0] = t;",
+    ),
+    "the same of small ones": (
+        "barriers",
+        "if (as_type<uchar4>(uchar3(1, 2, 3)).w == 7) threadgroup_barrier(mem_flags::mem_none);",
+    ),
+    "bytes between fields as an index": (
+        "bounds",
+        "Gap q; q.a = 1; q.b = n; if (i < n) y[i] = x[((thread uchar*)&q)[2]];",
+    ),
+    "bytes between fields that decide": (
+        "barriers",
+        "Gap q = {1, n}; uchar c = ((thread uchar*)&q)[2];"
+        "if (c != 0) threadgroup_barrier(mem_flags::mem_none);",
+    ),
     "a pointer with a value at times": (
         "bounds",
         "float a[4] = {}; thread float* p; if (m > 1) p = a; p[0] = 1; y[i] = a[0];",
@@ -297,6 +323,7 @@ kernel void k(constant P* x, device float* y, uint i [[thread_position_in_grid]]
 
 
 KNOWN = {
+    "three lanes": ("bounds", "uint3 v = uint3(n, 1, 2); v = v.xzy; if (i < v.x) y[i] = x[i];"),
     "an equal table": ("bounds", "static constexpr float T[4] = {0, 0, 0, 0}; y[i] = T[n & 3];"),
     "a copy of one's own": ("bounds", "Z a = {}; a.again(); if (i < n) y[i] = x[i] + a.p.get();"),
     "a place for each thread": (
