@@ -219,8 +219,7 @@ class Entry:
         """
         if not (self._pointers.loads_pointers and self._pointers.has_variables):
             return None
-        touches = [each for each in self._pointers.touches if not self._pointers.is_inside(each)]
-        return self._text(self._lines, _reached(self._pointers, touches))
+        return self._text(self._lines, _reached(self._pointers, self._not_inside()))
 
     def is_inside(self) -> bool:
         """Whether all accesses stay inside of their objects, by what their indices can be."""
@@ -243,12 +242,15 @@ class Entry:
 
     def _leaving(self) -> list[Touch]:
         """Accesses not known to stay inside of their objects by what their indices can be."""
-        pointers = self._pointers
-        touches = [each for each in pointers.touches if not pointers.is_inside(each)]
+        touches = self._not_inside()
         if not touches:
             return []
         ranges = Ranges(self._lines)
-        return [each for each in touches if not pointers.stays_inside(each, ranges)]
+        return [each for each in touches if not self._pointers.stays_inside(each, ranges)]
+
+    def _not_inside(self) -> list[Touch]:
+        """Accesses not known to be inside by numbers alone."""
+        return [each for each in self._pointers.touches if not self._pointers.is_inside(each)]
 
     def marked(self) -> str | None:
         """The module with an annotation at each access not known to stay inside its object.

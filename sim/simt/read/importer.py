@@ -190,10 +190,7 @@ def _held(text: str, entry: str, marks: frozenset[str]) -> str:
 
     The optimiser would drop such accesses, and what is only done for them.
     """
-    with module_of(hide_variables(text)) as module:
-        _prepare(module, entry)
-        _promote(module, inline=True)
-        text = settled(str(module))
+    text = _hidden(text, entry, marks)
     for _ in range(_ROUNDS):
         if not _ARRAY.search(text):
             break
@@ -205,6 +202,15 @@ def _held(text: str, entry: str, marks: frozenset[str]) -> str:
             break
         text = promoted
     return _kept(text, marks)
+
+
+def _hidden(text: str, entry: str, marks: frozenset[str]) -> str:
+    """The module inlined, with variables in registers that no pointer reaches."""
+    with module_of(hide_variables(text)) as module:
+        _prepare(module, entry)
+        _promote(module, inline=True)
+        text = str(module)
+    return settled(text) if "reads" in marks else text
 
 
 def _in_registers(text: str, entry: str, marks: frozenset[str]) -> str:
@@ -262,10 +268,7 @@ def _annotated(text: str, entry: str, calls: Calls, marks: frozenset[str]) -> st
         return ""
     if not may_leave(text) and not ("reads" in marks and may_be_larger(text)):
         return ""
-    with module_of(hide_variables(text)) as module:
-        _prepare(module, entry)
-        _promote(module, inline=True)
-        text = shown(settled(str(module)) if "reads" in marks else str(module))
+    text = shown(_hidden(text, entry, marks))
     function = Entry(text, entry)
     for _ in range(_ROUNDS):
         hidden = function.hidden_again()

@@ -9,7 +9,7 @@ address space: what these were made from tells whether memory is shared.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ..ir.llvm_types import THREADGROUP_SPACE, bits
 
@@ -100,14 +100,14 @@ def mark_copies(text: str) -> str:
             if is_read and _is_shared(into, copy["target"], shared):
                 lines += _copied(copy, from_, into, f"%assay.copy.{number}.{at}")
                 continue
-            numbers = _numbers(from_)
-            touch = f"{_TOUCH}.{copy['size']}.{numbers}"
+            touch = f"{_TOUCH}.{copy['size']}.{_number_of(from_)}"
             declared[touch] = f"({from_} readnone) {_HIDDEN}"
             lines.append(f"  call void @{touch}({from_} {copy['name']}){copy['place'] or ''}")
             if copy["target"] in own:
                 lines.append(line)
                 continue
-            name = f"{_UNSETTLED}.{copy['size']}.{_numbers(into)}.{numbers}"
+            spaces = f"{_number_of(into)}.{_number_of(from_)}"
+            name = f"{_UNSETTLED}.{copy['size']}.{spaces}"
             declared[name] = f"({into}, {from_}) nounwind willreturn memory(argmem: readwrite)"
             passed = f"{into} {copy['target']}, {from_} {copy['name']}"
             lines.append(f"  call void @{name}({passed}){copy['place'] or ''}")
@@ -134,7 +134,7 @@ def settled(text: str) -> str:
                 lines += _copied(copy, copy["from"], copy["into"], f"%assay.settled.{number}.{at}")
             else:
                 into, from_ = copy["into"], copy["from"]
-                name = f"@llvm.memcpy.p{_numbers(into)}.p{_numbers(from_)}.i64"
+                name = f"@llvm.memcpy.p{_number_of(into)}.p{_number_of(from_)}.i64"
                 declared.add(f"declare void {name}({into}, {from_}, i64, i1)")
                 lines.append(
                     f"  call void {name}({into} {copy['target']}, {from_} {copy['name']}, "
@@ -145,7 +145,7 @@ def settled(text: str) -> str:
     return "\n".join(lines)
 
 
-def _numbers(space: str) -> str:
+def _number_of(space: str) -> str:
     """The number of an address space."""
     return re.sub(r"[^0-9]", "", space) or "0"
 
@@ -198,30 +198,35 @@ def _functions(text: str) -> Iterator[list[str]]:
 
 def _shared(body: list[str]) -> frozenset[str]:
     """Pointers of no address space that come from some that have one."""
-    found: set[str] = set()
-    made = [match for line in body if (match := _POINTER.match(line)) is not None]
-    while True:
-        before = len(found)
-        for match in made:
-            rest = match["rest"]
-            if _FROM_ANY.search(rest) or found & set(_ANY_NAME.findall(rest)):
-                found.add(match["name"])
-        if len(found) == before:
-            return frozenset(found)
+
+    def comes(pointer: re.Match[str], known: set[str]) -> bool:
+        rest = pointer["rest"]
+        return bool(_FROM_ANY.search(rest) or known & set(_ANY_NAME.findall(rest)))
+
+    return _followed(body, set(), comes)
 
 
 def _own(body: list[str]) -> frozenset[str]:
     """Pointers that surely lead to a function's own variables."""
-    found = {match[1] for line in body if (match := _VARIABLE.match(line)) is not None}
+
+    def comes(pointer: re.Match[str], known: set[str]) -> bool:
+        sources = set(_SOURCES[pointer["op"]].findall(pointer["rest"]))
+        return bool(sources) and sources <= known
+
+    variables = {match[1] for line in body if (match := _VARIABLE.match(line)) is not None}
+    return _followed(body, variables, comes)
+
+
+def _followed(
+    body: list[str], known: set[str], comes: Callable[[re.Match[str], set[str]], bool]
+) -> frozenset[str]:
+    """Pointers that are known, and all that come from these."""
     made = [match for line in body if (match := _POINTER.match(line)) is not None]
     while True:
-        before = len(found)
-        for match in made:
-            sources = set(_SOURCES[match["op"]].findall(match["rest"]))
-            if sources and sources <= found:
-                found.add(match["name"])
-        if len(found) == before:
-            return frozenset(found)
+        before = len(known)
+        known |= {match["name"] for match in made if comes(match, known)}
+        if len(known) == before:
+            return frozenset(known)
 
 
 def _is_shared(space: str, pointer: str, shared: frozenset[str]) -> bool:
@@ -238,10 +243,8 @@ def _kept(line: str, access: re.Pattern[str], shared: frozenset[str]) -> str:
         return line
     pointer = match[3]
     known = (_SHARED_POINTER, _SHARED_CONSTANT, _NOWHERE)
-    if (
-        not any(each.match(pointer) for each in known)
-        and pointer.removeprefix("ptr ") not in shared
-    ):
+    is_shared = any(each.match(pointer) for each in known)
+    if not is_shared and pointer.removeprefix("ptr ") not in shared:
         return line
     return f"{match[1]}volatile {line[len(match[1]) :]}"
 
