@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from threading import Timer
 
 from assay.sim.native.llvm_host import has_wide_registers
 
@@ -24,6 +25,7 @@ Measure = Callable[[int], float]
 """The median seconds of so many runs, after one that is not counted."""
 Rounds = dict[str, list[float]]
 _PAUSE = 0.2  # seconds: the threads of OpenBLAS wait for the next product at full speed for a while
+_MOST = 120.0  # seconds that one answer may take: an OpenBLAS that knows no such processor may hang
 
 
 @contextmanager
@@ -65,9 +67,14 @@ def _asked(size: int, threads: int, core: str) -> Iterator[Measure | None]:
     ask, answer = process.stdin, process.stdout
 
     def measure(repetitions: int) -> float:
-        ask.write(f"{repetitions}\n")
-        ask.flush()
-        seconds: float = json.loads(answer.readline())["seconds"]
+        late = Timer(_MOST, process.kill)  # whose answer then is none
+        late.start()
+        try:
+            ask.write(f"{repetitions}\n")
+            ask.flush()
+            seconds: float = json.loads(answer.readline())["seconds"]
+        finally:
+            late.cancel()
         time.sleep(_PAUSE)
         return seconds
 
