@@ -81,6 +81,8 @@ class LoweringBase:
             address = self.full_address(self.pointer(operand.parts[0]))
             assert isinstance(operand.type, Scalar)
             return [self.convert_integer(address, operand.type.name, signed=False)]
+        if operand.parts:
+            raise self.fail(f"a constant is computed by '{operand.text}', which is not supported")
         return [
             self._null(kind) if isinstance(kind, Pointer) else constant_leaf(kind, operand.text)
             for kind in kinds

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..ir.context import CONSTANT_HANDLE, HANDLE_SHIFT
+from ..ir.context import CONSTANT_HANDLE, HANDLE_SHIFT, THREADGROUP_HANDLE
 from ..ir.faults import UnsupportedKernel
 from ..ir.llvm_types import Pointer, align_of, size_of
 from ..ir.nodes import (
@@ -112,7 +112,7 @@ class RootFinder:
             self.constants[root.start : root.start + len(data)] = data
 
     def _address_of(self, pointer: Operand) -> int:
-        """The address of a table of constants that another one holds.
+        """The address of a table of constants, or of threadgroup memory, that a table holds.
 
         Raises:
             ValueError: it is the address of something else.
@@ -123,9 +123,10 @@ class RootFinder:
             step, _ = moved(pointer.source, list(pointer.parts[1:]))
             return self._address_of(pointer.parts[0]) + step
         root = self.roots.get(pointer.text)
-        if not isinstance(root, ConstantRoot):
+        if not isinstance(root, ConstantRoot | ThreadgroupRoot):
             raise ValueError(f"it holds the address {pointer.text:.60}, which is of no other one")
-        return (CONSTANT_HANDLE << HANDLE_SHIFT) + root.start
+        handle = CONSTANT_HANDLE if isinstance(root, ConstantRoot) else THREADGROUP_HANDLE
+        return (handle << HANDLE_SHIFT) + root.start
 
     def root_of_lost(self, thing: str, size: int) -> Root:
         """The root of a variable, or of a table `constant.NAME`, that the optimiser left out."""
