@@ -83,19 +83,22 @@ class SourceProof:
         self._assumed = assumptions_of(self._library)
         names = chosen_kernels(self._library, options.functions)
         self._library.prepare(names)
-        self._refuse_unknown_buffers(names)
         self.kernels = [
             (name, setup)
             for name in names
             for setup in _sizes(self._setups.get(name, (Setup(),)), options.threadgroup)
         ]
+        self._refuse_unknown_buffers()
         self._runner = Runner(self._library)
 
-    def _refuse_unknown_buffers(self, kernels: Iterable[str]) -> None:
+    def _refuse_unknown_buffers(self) -> None:
         """A name that is written wrong would leave accesses unchecked. Raises LaunchInputError."""
         if not self._options.buffers:
             return
-        functions = [self._library.function(name) for name in kernels]
+        functions = [
+            compiled_kernel(self._library, name, setup.constants, setup.threadgroup)[0]
+            for name, setup in self.kernels
+        ]
         known = sorted({each.name for function in functions for each in function.arguments})
         for name in self._options.buffers:
             if name not in known:
@@ -106,6 +109,7 @@ class SourceProof:
     def is_known(self, question: Question) -> bool:
         """Whether the prover was asked before."""
         from assay.compiler.msl import CompileError
+        from assay.sim.simt import UnsupportedKernel
 
         if self._options.rings:
             return False
@@ -114,7 +118,7 @@ class SourceProof:
         try:
             kernel, _ = compiled_kernel(self._library, name, setup.constants, setup.threadgroup)
             launch = self._launch(kernel, setup)
-        except (CompileError, LaunchInputError):
+        except (CompileError, LaunchInputError, UnsupportedKernel):
             return True  # there is nothing to prove
         return self._options.cache and are_kept(kernel.program(), launch, question.about)
 

@@ -25,7 +25,7 @@ def uniform_barriers(study: Study) -> Answer:
     for block in deciding(study.kernel):
         if study.effort.is_for_proofs and (examples or obstacles):
             break
-        found = _divergence(study, block)
+        found = divergence(study, block)
         if isinstance(found, Obstacle):
             obstacles.append(found)
         elif found is not None:
@@ -70,7 +70,7 @@ def _decides(kernel: Kernel, block: Block) -> bool:
     )
 
 
-def _divergence(study: Study, block: Block) -> list[Counterexample] | Obstacle | None:
+def divergence(study: Study, block: Block) -> list[Counterexample] | Obstacle | None:
     """How two threads part before a barrier; None if they cannot."""
     condition = block.condition
     assert condition is not None

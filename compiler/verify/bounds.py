@@ -27,6 +27,7 @@ from .answers import (
     answer,
 )
 from .conditions import both, negation
+from .kernel import Lack
 from .memory.pointers import PointedRoot, buffers_behind, may_be_null
 from .study import Study
 from .terms import Expression
@@ -46,7 +47,7 @@ def within_bounds(study: Study, lengths: Mapping[str, Expression]) -> Answer:
     study.lengths = lengths
     before = study.cases
     examples: list[Counterexample] = []
-    obstacles: list[Obstacle] = [] if study.kernel.is_whole else [Obstacle(why=_NOT_WHOLE)]
+    obstacles: list[Obstacle] = [Obstacle(why=_NOT_WHOLE)] if Lack.OWN in study.kernel.lacks else []
     for access in study.kernel.accesses():
         if _may_leave(access, lengths):
             obstacles.append(Obstacle(why=UNKNOWN_TARGET, site=access.site))

@@ -79,17 +79,35 @@ class Contents:
 
     def numbers(self, values: Values) -> Iterator[tuple[str, list[Expression]]]:
         """What each number of a buffer is, as conditions on some number, by the buffer's name."""
+        for of in dict.fromkeys(each.of for each in self.elements):
+            yield of.name, self._some("number", of, values)[1]
+
+    def room(self, values: Values) -> Iterator[tuple[str, list[Expression]]]:
+        """That as many numbers as a buffer of stated length has can differ, by the buffer's name:
+        that there are so many from the least that is allowed to the greatest.
+        """
+        for each in self.distinct:
+            (of, *others), length = each.of, self.lengths.get(each.of[0].parameter)
+            if length is None or others:
+                continue
+            (low, least), (high, greatest) = (
+                self._some(name, of, values) for name in ("least", "greatest")
+            )
+            is_enough = (high - low + 1) * (of.width // 8) > length(values) - of.width // 8
+            yield of.name, [*least, *greatest, is_enough]
+
+    def _some(self, name: str, of: Scalar, values: Values) -> tuple[Expression, list[Expression]]:
+        """Some number of a buffer, and what is assumed of it."""
         import z3
 
-        for of in dict.fromkeys(each.of for each in self.elements):
-            number = z3.Int(f"number.{of.name}")
-            first = -(1 << of.width - 1) if of.is_signed else 0
-            known = [
-                each.holds(lambda name: self.term(name, values), number)
-                for each in self.elements
-                if each.of == of
-            ]
-            yield of.name, [number >= first, number < first + (1 << of.width), *known]
+        number = z3.Int(f"{name}.{of.name}")
+        first = -(1 << of.width - 1) if of.is_signed else 0
+        known = [
+            each.holds(lambda name: self.term(name, values), number)
+            for each in self.elements
+            if each.of == of
+        ]
+        return number, [number >= first, number < first + (1 << of.width), *known]
 
     def unlike(
         self,

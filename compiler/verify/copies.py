@@ -74,9 +74,13 @@ class Copies:
             for x, y in ((one, other), (other, one))
         )
 
-    def again(self, access: Instruction) -> Copy | None:
-        """The copy of an access that may begin again before it is waited for; None if none."""
-        return next((x for x in self.found if access in x.accesses and access in x.meanwhile), None)
+    def have(self, *accesses: Instruction) -> bool:
+        """Whether one of some accesses is a copy's."""
+        return any(self.of(each) is not None for each in accesses)
+
+    def of(self, access: Instruction) -> Copy | None:
+        """The copy that an access is of; None if it is of none."""
+        return next((copy for copy in self.found if access in copy.accesses), None)
 
 
 def copies_of(study: Study) -> Copies:

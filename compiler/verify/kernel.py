@@ -43,6 +43,7 @@ _NULL = "it follows a null pointer, calls a function that is not there, or recur
 class Lack(Enum):
     """What a reading of a kernel may lack."""
 
+    OWN = "reads of a thread's own arrays"
     READ = "reads of what nobody writes"
     SHARED = "other accesses, or barriers"
 
@@ -64,8 +65,6 @@ class Kernel:
             the number of the parameter.
         contents: what is assumed of the numbers in buffers.
         stored: what all that is read of arrays of the threadgroup surely lies between.
-        is_whole: whether all accesses of the source are there; else reads of a thread's own arrays
-            may be missing.
         lacks: what may be missing that another reading of the source has, or would have if it
             could be followed.
         behind: for each block, the loops that a thread may have been in on its way there, in the
@@ -85,7 +84,6 @@ class Kernel:
     words: Mapping[int, frozenset[tuple[int, int]]] = field(default_factory=dict)
     contents: Contents = field(default_factory=Contents)
     stored: Mapping[Root, tuple[int, int]] = field(default_factory=dict)
-    is_whole: bool = True
     lacks: frozenset[Lack] = frozenset()
     behind: Mapping[Block, frozenset[Loop]] = field(init=False)
 
@@ -140,7 +138,7 @@ def prepared(
         UnsupportedKernel: for what proofs cannot be about; the message says what.
     """
     marks = LOOPS - {"reads", "init"} if needed else LOOPS
-    function, is_whole, lacks = _read(program, marks, optimised=optimised)
+    function, lacks = _read(program, marks, optimised=optimised)
     follow_pointers(function, pointers, frozenset(_written(function)))
     of_threadgroup = {x for x in function.instructions() if x.operation is THREADGROUP_BARRIER}
     if by_simdgroup:
@@ -164,7 +162,6 @@ def prepared(
         threads=_between_threads(function, cfg, written),
         written=written,
         words=_words(function),
-        is_whole=is_whole,
         lacks=lacks,
     )
     barriers = set(kernel.barriers)
@@ -174,8 +171,8 @@ def prepared(
 
 def _read(
     program: Program, marks: frozenset[str], *, optimised: bool
-) -> tuple[Function, bool, frozenset[Lack]]:
-    """A copy of the kernel, whether all of its own accesses are there, and what may be missing.
+) -> tuple[Function, frozenset[Lack]]:
+    """A copy of the kernel, and what may be missing.
 
     Raises:
         UnsupportedKernel: also where it surely follows a null pointer.
@@ -184,15 +181,15 @@ def _read(
     try:
         function = program.marked_function(marks)
     except UnsupportedKernel:
-        return clone(_followed(program, by_optimiser)), False, frozenset(Lack)
+        return clone(_followed(program, by_optimiser)), frozenset(Lack)
     is_followed = not any(map(_is_of_nothing, function.instructions()))
     if not optimised and is_followed:
-        return clone(function), "reads" in marks, frozenset()
+        return clone(function), frozenset() if "reads" in marks else frozenset({Lack.OWN})
     # The optimiser drops reads of a thread's own arrays that nobody needs, and puts others off.
     has_arrays = any(isinstance(each.root, PrivateRoot) for each in function.instructions())
     other = clone(_followed(program, by_optimiser))
-    is_whole = is_followed and not has_arrays
-    return other, is_whole, frozenset(_lacking(function, other))
+    own = () if is_followed and not has_arrays else (Lack.OWN,)
+    return other, frozenset((*own, *_lacking(function, other)))
 
 
 def _lacking(function: Function, other: Function) -> Iterator[Lack]:

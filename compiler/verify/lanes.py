@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 
-from .answers import Answer, merged
+from .answers import Answer, Obstacle, merged
 from .barriers import ABOUT as BARRIERS
 from .barriers import uniform_barriers
 from .kernel import Kernel
@@ -27,7 +27,8 @@ class Strict:
         prepare: the kernel, made ready for threads of one simdgroup.
         assumed: what is assumed of launches.
         effort: how much is done.
-        is_meant: whether the strict model counts; without it, nothing more is asked.
+        is_meant: whether the strict model counts; without it, no more is asked than whether
+            stores that only lock step keeps apart have a barrier between them.
     """
 
     def __init__(
@@ -49,20 +50,38 @@ class Strict:
         return merged(found, uniform_barriers(self._study(BARRIERS))) if self._is_meant else found
 
     def threadgroup(self, found: Answer) -> Answer:
-        """With: two lanes do not race for threadgroup memory."""
-        return (
-            merged(found, threadgroup_races(self._study(THREADGROUP))) if self._is_meant else found
-        )
+        """With: two lanes do not race for threadgroup memory, or their stores do not."""
+        if not self._is_asked(found):
+            return found
+        study = self._study(THREADGROUP)
+        lanes = threadgroup_races(study, of_stores=not self._is_meant)
+        return merged(found, self._resting(lanes))
 
     def buffers(self, found: Answer) -> Answer:
-        """With: two lanes do not race for buffers."""
-        if not self._is_meant:
+        """With: two lanes do not race for buffers, or their stores do not."""
+        if not self._is_asked(found):
             return found
         study = self._study(BUFFERS, lenient=True)
-        lanes = races_within(study)
+        lanes = self._resting(races_within(study, of_stores=not self._is_meant))
         offered = found.holds_if if lanes.verdict == "proved" else ""
         lanes = replace(lanes, rests_on=tuple(study.ranges.rests_on()))
         return replace(merged(found, lanes), holds_if=offered)
+
+    def _is_asked(self, found: Answer) -> bool:
+        return self._is_meant or (found.in_order and found.verdict == "proved")
+
+    def _resting(self, found: Answer) -> Answer:
+        """What is found, if lanes come to the same barriers of the simdgroup; elsewhere in the
+        strict model that is asked for itself.
+        """
+        if self._is_meant or found.verdict != "proved" or self._are_uniform:
+            return found
+        why = "only lock step orders stores, and lanes may come to different barriers"
+        return replace(found, verdict="undecided", obstacles=(Obstacle(why=why),))
+
+    @cached_property
+    def _are_uniform(self) -> bool:
+        return uniform_barriers(self._study(BARRIERS)).verdict == "proved"
 
     @cached_property
     def _kernel(self) -> Kernel:

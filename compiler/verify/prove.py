@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS
+from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, is_private
 from assay.sim.simt.run.program import Program
 from assay.sim.site import Site
 
@@ -18,7 +18,7 @@ from .assumptions import AssumptionError, Names, candidates, unused_axes
 from .contents import Contents, may_be_written
 from .initial import ABOUT as INITIALISED
 from .initial import initialised
-from .kernel import Kernel, Lack, Size, prepared
+from .kernel import Kernel, Lack, Size, is_read_only, prepared
 from .lanes import Strict
 from .memory.pointers import Pointers
 from .memory.stored import stored_in
@@ -27,6 +27,7 @@ from .solver import OutOfTime, time_limit
 from .study import Assumed, Effort, Study
 from .terms import Expression
 from .values import Values
+from .walks.parts import made_by_part
 
 _MOST_TRIED: Final = 16  # extra assumptions
 _LACKS: Final = "accesses or barriers may be missing in what the optimiser made of it"
@@ -90,7 +91,8 @@ def prove(
         effort: how much is done for each answer.
         optimised: whether the kernel is read as the engines run it. In short loops that are
             unrolled, steps that double are numbers, which proves more; most kernels are easier to
-            follow as they are written.
+            follow as they are written. The optimiser knows of no lock step, so that nothing but
+            barriers orders lanes there.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about.
@@ -100,6 +102,8 @@ def prove(
         launch.names.check(text, condition=True)
     for text in launch.lengths.values():
         launch.names.check(text, condition=False)
+    if optimised:
+        launch = replace(launch, lanes=True)
     kernel = _prepared(program, launch, optimised=optimised)
     assumed = assumed_of(kernel, launch)
     _refuse_contradictions(kernel, launch, Study(kernel, assumed))
@@ -124,7 +128,8 @@ def prove(
     def within_bounds() -> Answer:
         answer = ask(_bounds)
         if answer.verdict == "proved":
-            return answer
+            needed = _communicated(kernel) if optimised else set()
+            return answer if not needed or are_proved(needed) else _of_lacking(answer)
         stored = stored_in(kernel, Study(kernel, assumed, alone=True, effort=effort).a)
         if not stored or not reads_what_was_stored():
             return answer
@@ -133,18 +138,21 @@ def prove(
 
     def reads_what_was_stored() -> bool:
         """Whether all that is read of threadgroup memory was written before, without a race."""
-        answers = [each for each in found if each.about in TOGETHER[0]]
-        if len(answers) < len(TOGETHER[0]) or (effort.only, effort.each) != (None, None):
+        return are_proved(TOGETHER[0])
+
+    def are_proved(needed: Collection[str]) -> bool:
+        answers = [each for each in found if each.about in needed]
+        if len(answers) < len(needed) or (effort.only, effort.each) != (None, None):
             everything = replace(effort, only=None, each=None, is_for_proofs=True)
             answers = prove(
                 program,
                 launch,
-                TOGETHER[0],
+                needed,
                 seconds=seconds,
                 effort=everything,
                 optimised=optimised,
             )
-        return len(answers) == len(TOGETHER[0]) and all(x.verdict == "proved" for x in answers)
+        return len(answers) == len(needed) and all(x.verdict == "proved" for x in answers)
 
     def study(name: str) -> Study:
         return Study(kernel, assumed, effort=effort.of(name), lemmas=lemmas)
@@ -176,15 +184,43 @@ def prove(
         found.append(_resting(answer, raced) if buffers_rest else answer)
     if bounds.ABOUT in about:
         found.append(within(bounds.ABOUT, within_bounds))
-    return [_of_what_is_there(kernel, each) for each in found if each.about in about]
+    meant = [_of_what_is_there(kernel, each) for each in found if each.about in about]
+    return _of_whole_simdgroups(meant, Study(kernel, assumed, together=True, effort=effort))
+
+
+def _of_whole_simdgroups(answers: list[Answer], study: Study) -> list[Answer]:
+    """Proofs about what a simdgroup does as a whole are none where part of one may come to it."""
+    rests = [each.verdict == "proved" and each.about != barriers.ABOUT for each in answers]
+    obstacles = tuple(made_by_part(study)) if any(rests) else ()
+    return [
+        replace(each, verdict="undecided", obstacles=obstacles) if obstacles and rest else each
+        for each, rest in zip(answers, rests, strict=True)
+    ]
 
 
 def _of_what_is_there(kernel: Kernel, answer: Answer) -> Answer:
     """A proof about a reading that lacks something which it is about is none."""
-    lacks = kernel.lacks if answer.about == bounds.ABOUT else kernel.lacks - {Lack.READ}
-    if not lacks or answer.verdict != "proved":
-        return answer
+    lacks = kernel.lacks if answer.about == bounds.ABOUT else kernel.lacks & {Lack.SHARED}
+    return answer if not lacks or answer.verdict != "proved" else _of_lacking(answer)
+
+
+def _of_lacking(answer: Answer) -> Answer:
     return replace(answer, verdict="undecided", obstacles=(Obstacle(why=_LACKS),))
+
+
+def _communicated(kernel: Kernel) -> set[str]:
+    """What has to be proved so that the optimiser, to which a thread is alone between barriers,
+    did not take what it reads for what it wrote itself.
+    """
+    roots = [
+        each.root
+        for each in kernel.accesses()
+        if each.operation.reads_memory and not is_private(each.root)
+    ]
+    written = [root for root in roots if not is_read_only(root, kernel.written)]
+    in_threadgroup = any(isinstance(root, THREADGROUP_ROOTS) for root in written)
+    in_buffers = any(not isinstance(root, THREADGROUP_ROOTS) for root in written)
+    return {*(TOGETHER[0] if in_threadgroup else ()), *([races.BUFFERS] if in_buffers else ())}
 
 
 def _prepared(
@@ -216,6 +252,12 @@ def _refuse_contradictions(kernel: Kernel, launch: Launch, study: Study) -> None
     for name, conditions in kernel.contents.numbers(study.a):
         if study.possible(*conditions) == "no":
             raise AssumptionError(f"no number is as those in '{name}' are assumed to be")
+    for name, conditions in kernel.contents.room(study.a):
+        if study.possible(*conditions) == "no":
+            raise AssumptionError(
+                f"there are fewer numbers as those in '{name}' are assumed to be than it has "
+                "elements, so that no two can be unlike"
+            )
 
 
 def _contents(kernel: Kernel, launch: Launch) -> Contents:
@@ -278,15 +320,19 @@ def _helping(
         known = replace(kernel, contents=_contents(kernel, further))
         # What failed first is asked first: most candidates do not help there.
         return (
-            prove(known, further, quick, more).verdict == "proved"
+            _is_proof(prove(known, further, quick, more))
             and _can_be(known, further)
-            and prove(known, further, Effort(examples=1), more).verdict == "proved"
+            and _is_proof(prove(known, further, Effort(examples=1), more))
         )
 
     for rising in itertools.islice(candidates(kernel, launch.names), _MOST_TRIED):
         if helps(rising[-1]):
             return next((text for text in rising[:-1] if helps(text)), rising[-1])
     return ""
+
+
+def _is_proof(found: Answer) -> bool:
+    return found.verdict == "proved" and not found.in_order
 
 
 def _failed(found: Answer) -> frozenset[frozenset[Site]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.sim.check import layout
 from assay.sim.simt.ir.nodes import (
@@ -29,13 +29,13 @@ from .answers import (
     Obstacle,
     answer,
 )
-from .conditions import both, one_of
+from .conditions import both, negation, one_of
 from .copies import Copies, copies_of, kind_of
 from .counts import Counts
 from .intervals import MEM_DEVICE, MEM_THREADGROUP, Interval, State, intervals
 from .kernel import Kernel
 from .memory.delinearise import Span, overlap
-from .memory.pointers import buffers_behind
+from .memory.pointers import buffers_behind, is_of_tables
 from .memory.same_reads import same_reads
 from .memory.same_values import are_alike, may_differ
 from .memory.tallies import tallied
@@ -47,7 +47,7 @@ from .walks.skipped import skipped
 THREADGROUP = "threadgroup races"
 BUFFERS = "buffer races"
 _THREADGROUP_SPACES = (0, 3)  # of computed addresses: any, and threadgroup memory
-_DEVICE_SPACES = (0, 1)
+_DEVICE_SPACES = (0, 1, 2, 6)  # constant memory of an argument may be another's
 _UNKNOWN = "which copies are waited for is not known"
 _TEXTURES = "textures that are written are not followed"
 
@@ -60,13 +60,13 @@ class Visit:
     state: State
 
 
-def threadgroup_races(study: Study) -> Answer:
-    """Whether two threads of a threadgroup race for its memory."""
+def threadgroup_races(study: Study, *, of_stores: bool = False) -> Answer:
+    """Whether two threads of a threadgroup race for its memory, or two stores do."""
     kernel = study.kernel
-    found = _Search(study, lambda root: isinstance(root, THREADGROUP_ROOTS))
+    found = _Search(study, lambda root: isinstance(root, THREADGROUP_ROOTS), of_stores=of_stores)
     found.obstacles += unknown_arrays(kernel)
     found.run(intervals(kernel, MEM_THREADGROUP), MEM_THREADGROUP)
-    return answer(THREADGROUP, found.cases, found.examples, found.obstacles)
+    return found.answer(THREADGROUP)
 
 
 def buffer_races(within: Study, between: Study) -> Answer:
@@ -85,24 +85,26 @@ def buffer_races(within: Study, between: Study) -> Answer:
         return answer(BUFFERS, found.cases, found.examples, found.obstacles)
     inside = races_within(within)
     examples = [*found.examples, *inside.counterexamples]
-    return answer(
-        BUFFERS, found.cases + inside.cases, examples, [*found.obstacles, *inside.obstacles]
-    )
+    cases, obstacles = found.cases + inside.cases, [*found.obstacles, *inside.obstacles]
+    return replace(answer(BUFFERS, cases, examples, obstacles), in_order=inside.in_order)
 
 
-def races_within(study: Study) -> Answer:
-    """Whether two threads of one threadgroup race for a buffer."""
-    found = _Search(study, lambda root: isinstance(root, BufferRoot))
+def races_within(study: Study, *, of_stores: bool = False) -> Answer:
+    """Whether two threads of one threadgroup race for a buffer, or two stores do."""
+    found = _Search(study, lambda root: isinstance(root, BufferRoot), of_stores=of_stores)
     found.run(intervals(study.kernel, MEM_DEVICE), MEM_DEVICE)
-    return answer(BUFFERS, found.cases, found.examples, found.obstacles)
+    return found.answer(BUFFERS)
 
 
 class _Search:
     """Looks for races of two threads for memory behind some roots."""
 
-    def __init__(self, study: Study, belongs: Callable[[Root | None], bool]) -> None:
+    def __init__(
+        self, study: Study, belongs: Callable[[Root | None], bool], *, of_stores: bool = False
+    ) -> None:
         self.study = study
         self.belongs = belongs
+        self.of_stores = of_stores
         self.copies = copies_of(study)
         self.examples: list[Counterexample] = []
         self.obstacles: list[Obstacle] = [*self.copies.obstacles]
@@ -113,6 +115,11 @@ class _Search:
     def cases(self) -> int:
         """Questions that were asked."""
         return self.study.cases - self._before
+
+    def answer(self, about: str) -> Answer:
+        """What was found."""
+        found = answer(about, self.cases, self.examples, self.obstacles)
+        return replace(found, in_order=self.study.in_order)
 
     def run(self, intervals: Iterable[Interval], flag: int = 0) -> None:
         """Look through intervals between barriers with a flag, until there are examples enough."""
@@ -146,8 +153,9 @@ class _Search:
         ]
         visits = [each for each in visits if self._may_be(each)]
         for one, other in itertools.combinations_with_replacement(visits, 2):
-            writes = one.access.operation.writes_memory or other.access.operation.writes_memory
-            meet = writes and same_memory(one.access, other.access)
+            writes = [each.access.operation.writes_memory for each in (one, other)]
+            meet = all(writes) if self.of_stores else any(writes)
+            meet = meet and same_memory(one.access, other.access)
             meet = meet and not _are_atomic(one.access, other.access)
             if meet and self.study.meant(one.access, other.access):
                 yield one, other
@@ -201,6 +209,8 @@ def _reads_unwritten(kernel: Kernel, access: Instruction) -> bool:
     """Whether an access through a computed pointer surely reads a buffer that nobody writes to."""
     if access.operation.writes_memory or not isinstance(access.root, AddressRoot):
         return False
+    if access.root.space != 0 and is_of_tables(access.root.address):
+        return True
     buffers = buffers_behind(access.root.address)
     return buffers is not None and buffers.isdisjoint(kernel.written)
 
@@ -225,15 +235,38 @@ def _race(
     study: Study, copies: Copies, interval: Interval, one: Visit, other: Visit, flag: int
 ) -> list[Counterexample] | Obstacle | None:
     """How two accesses meet; None if they cannot."""
+    given = (study, copies, interval, one, other, flag)
+    found = _meeting(*given)
+    if found is not None or study.apart or study.together:
+        return found
+    if one.access.operation.writes_memory and other.access.operation.writes_memory:
+        # Of two stores of a thread to one place, compilers make one.
+        study.in_order |= _meeting(*given, in_order=True) is not None
+    return None
+
+
+def _meeting(
+    study: Study,
+    copies: Copies,
+    interval: Interval,
+    one: Visit,
+    other: Visit,
+    flag: int,
+    *,
+    in_order: bool = False,
+) -> list[Counterexample] | Obstacle | None:
+    """How two accesses meet that nothing orders, or nothing but lock step; None if they cannot."""
     a, b = study.a, study.b
     here, there = place(a, one), place(b, other)
     # Lock step does not order them, nor a thread its own.
-    are_free = copies.are_unordered(one.access, other.access)
+    are_free = copies.are_unordered(one.access, other.access) or (
+        study.together and copies.have(one.access, other.access)
+    )
     formulas = [
         *began(study, interval),
         reached(a, one, here),
         reached(b, other, there),
-        are_free or _not_in_lock_step(study, one, other, here, there),
+        are_free or _ordered(_not_in_lock_step(study, one, other, here, there), in_order=in_order),
     ]
     holds = _holds(study, both(*formulas))
     mine, theirs = address(a, one.access, here), address(b, other.access, there)
@@ -256,6 +289,10 @@ def _race(
     if model.answer != "no":
         # Most pairs need no more than where they are.
         further = _more(a, (one.access, here), b, (other.access, there))
+        if in_order:
+            own = address(a, other.access, there).value  # where one would do what the other does
+            further += [own < mine.value + length(one.access)]
+            further += [mine.value < own + length(other.access)]
         further += skipped(a, interval, one.state, flag)
         further += skipped(b, interval, other.state, flag)
         formulas += further
@@ -275,16 +312,25 @@ def _race(
     return study.examples(formulas, model, memory, words)
 
 
+def _ordered(is_free: Expression, *, in_order: bool) -> Expression:
+    return negation(is_free) if in_order else is_free
+
+
 def _copied_again(
     study: Study, copies: Copies, access: Instruction, here: Counts, there: Counts
 ) -> Expression:
-    """That two accesses are those of a copy and of the same one begun anew, not waited for."""
-    copy = copies.again(access)
+    """That two accesses are of two elements of a copy, or of the same one begun anew, not waited
+    for.
+    """
+    copy = copies.of(access)
     if copy is None:
         return False
-    assert copy.begin.block is not None
+    assert copy.begin.block is not None and access.block is not None
     around = study.kernel.around(copy.begin.block)
-    return one_of(*(here[x].term.value != there[x].term.value for x in around))
+    own = [each for each in study.kernel.around(access.block) if each not in around]
+    again = one_of(*(here[x].term.value != there[x].term.value for x in around))
+    element = one_of(*(here[x].term.value != there[x].term.value for x in own))
+    return one_of(again, element) if access in copy.meanwhile else both(negation(again), element)
 
 
 def _more(

@@ -75,6 +75,9 @@ class Study:
         lenient: whether values are taken not to wrap where that is not proved.
         effort: how much is done.
         lemmas: what was tried before under the same assumptions.
+
+    Attributes:
+        in_order: whether stores were found that nothing but lock step keeps apart.
     """
 
     def __init__(
@@ -114,6 +117,7 @@ class Study:
             self.are_two = _unlike(x.group, y.group)
         self.lengths: Mapping[str, Expression] = {}  # of arguments that stand for memory
         self.cases = 0
+        self.in_order = False
         self._lemmas: dict[tuple[int, int], bool] = {}
         self._kept: list[Any] = []
 

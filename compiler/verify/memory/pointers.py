@@ -9,11 +9,13 @@ from assay.sim.simt.ir.nodes import (
     AddressRoot,
     BufferRoot,
     Constant,
+    ConstantRoot,
     Function,
     Instruction,
     Root,
     ThreadgroupRoot,
     Value,
+    is_private,
 )
 from assay.sim.simt.ir.operations.control import PHI, SELECT
 from assay.sim.simt.ir.operations.integers import ADD
@@ -95,6 +97,16 @@ def buffers_behind(pointer: Value) -> set[Root] | None:
     return found
 
 
+def is_of_tables(pointer: Value) -> bool:
+    """Whether a computed pointer surely leads to the program's own tables of constants."""
+    return all(
+        isinstance(each, Instruction)
+        and each.operation in (ADDRESS, LOAD)
+        and isinstance(each.root, ConstantRoot)
+        for each in _origins(pointer)
+    )
+
+
 def may_be_null(pointer: Value) -> bool:
     """Whether a computed pointer may be one that leads nowhere."""
     return any(map(is_null, _origins(pointer)))
@@ -145,7 +157,9 @@ def _has_base(value: Value) -> bool:
         seen.add(each)
         if each.operation is ADDRESS:
             return True
-        if each.operation in (PHI, SELECT, ADD):
+        if each.operation is LOAD and is_private(each.root) and each.type == "i64":
+            return True  # it may have been put there
+        if not each.operation.accesses_memory and each.type != "i1":
             work += each.operands
     return False
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final
 
-from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, Instruction
+from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, Block, Instruction
 from assay.sim.simt.run.program import Program
 from assay.sim.site import Site
 
 from ..answers import Answer
 from ..barriers import share_loops, uniform_barriers
 from ..initial import initialised
-from ..intervals import MEM_DEVICE, MEM_THREADGROUP, Interval, State, intervals
+from ..intervals import MEM_DEVICE, MEM_THREADGROUP, separates
 from ..kernel import Kernel, Size, barrier_of, prepared
 from ..lanes import Strict
 from ..memory.pointers import Pointers
@@ -59,13 +59,13 @@ def needs_of(
         lanes: whether nothing but barriers orders lanes of a simdgroup.
         pointers: where pointers in arguments lead to.
     """
-    kernel = prepared(program, size, pointers=pointers, strict=lanes)
-    share_loops(kernel)
-    ordered = _atomics_that_meet(kernel)
-    sites = [barrier.site for block in kernel.barriers if (barrier := barrier_of(block))]
+    every = prepared(program, size, pointers=pointers, strict=lanes)
+    sites = [barrier.site for block in every.barriers if (barrier := barrier_of(block))]
 
     def without(*dropped: int) -> tuple[Site, ...] | None:
         """What must not wrap for a proof without some barriers; None if there is none."""
+        if _atomics_meet(every, [every.barriers[each] for each in dropped]):
+            return None
 
         def by_simdgroup() -> Kernel:
             kernel = prepared(program, size, dropped, pointers, by_simdgroup=True)
@@ -75,8 +75,6 @@ def needs_of(
         strict = Strict(by_simdgroup, assumed, is_meant=lanes)
         kernel = prepared(program, size, dropped, pointers, strict=lanes)
         share_loops(kernel)
-        if dropped and not _atomics_that_meet(kernel) <= ordered:
-            return None
         return _rests_on(kernel, assumed, strict, lanes)
 
     if without() is None:
@@ -128,28 +126,41 @@ def _rests_on(
     return None
 
 
-def _atomics_that_meet(kernel: Kernel) -> set[tuple[frozenset[Site], bool]]:
-    """Atomic accesses to one memory, one of which writes, that no barrier is between; and whether
-    they are of the same iterations. They do not race, but what they find depends on their order.
+def _atomics_meet(kernel: Kernel, dropped: Collection[Block]) -> bool:
+    """Whether atomic accesses to one memory, one of which writes, have no barrier between them but
+    those that are dropped. They do not race, but what they find depends on their order.
     """
-    return {
-        (frozenset((one.site, other.site)), here == there)
+    return any(
+        _meets(kernel, access, dropped, separates(flag))
         for flag in (MEM_THREADGROUP, MEM_DEVICE)
-        for interval in intervals(kernel, flag)
-        for (one, here), (other, there) in itertools.combinations_with_replacement(
-            _atomics(interval, flag), 2
-        )
-        if (one.operation.writes_memory or other.operation.writes_memory)
-        and same_memory(one, other)
-    }
-
-
-def _atomics(interval: Interval, flag: int) -> list[tuple[Instruction, State]]:
-    """Atomic accesses of an interval to the memory that barriers with a flag order."""
-    return [
-        (access, state)
-        for block, state in interval.visits
-        for access in block.body
+        for access in kernel.accesses()
         if access.operation.is_atomic
         and isinstance(access.root, THREADGROUP_ROOTS) == (flag == MEM_THREADGROUP)
-    ]
+    )
+
+
+def _meets(
+    kernel: Kernel, access: Instruction, dropped: Collection[Block], ends: Callable[[Block], bool]
+) -> bool:
+    """Whether an atomic access is before a barrier that is dropped and another one behind it."""
+    assert access.block is not None
+    seen: set[tuple[Block, bool]] = set()
+    work = [(access.block, False)]
+    while work:
+        block, is_behind = work.pop()
+        if ends(block):
+            if block not in dropped:
+                continue
+            is_behind = True
+        for target in block.targets:
+            if is_behind and any(_order_matters(access, each) for each in target.body):
+                return True
+            if (target, is_behind) not in seen:
+                seen.add((target, is_behind))
+                work.append((target, is_behind))
+    return False
+
+
+def _order_matters(one: Instruction, other: Instruction) -> bool:
+    writes = one.operation.writes_memory or other.operation.writes_memory
+    return other.operation.is_atomic and writes and same_memory(one, other)

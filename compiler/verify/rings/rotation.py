@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from assay.sim.simt.ir.cfg import Loop
-from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, Instruction, Root
+from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, Instruction, Root, ThreadgroupArenaRoot
 from assay.sim.site import Site
 
 from ..accesses import length
@@ -226,10 +226,16 @@ def _rotation(study: Study, loop: Loop, root: Root, accesses: list[Turning]) -> 
         stride=accesses[0].stride,
         written=written,
         read=read,
-        is_proved=len({each.stride for each in accesses}) == 1
+        is_proved=not any(map(_is_anywhere, _accesses(study, loop)))
+        and len({each.stride for each in accesses}) == 1
         and all(_goes_on(study, loop, each) and _stays(study, loop, each) for each in accesses),
         is_read_behind=_are_read_behind(study, [each.access for each in accesses]),
     )
+
+
+def _is_anywhere(access: Instruction) -> bool:
+    """Whether an access may be to any array."""
+    return isinstance(access.root, ThreadgroupArenaRoot)
 
 
 def _are_read_behind(study: Study, accesses: list[Instruction]) -> bool:

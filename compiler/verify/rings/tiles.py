@@ -13,18 +13,18 @@ from dataclasses import dataclass
 
 from assay.sim.simt.ir.cfg import Loop
 from assay.sim.simt.ir.llvm_types import bits
-from assay.sim.simt.ir.nodes import Block, Instruction, ThreadgroupRoot
+from assay.sim.simt.ir.nodes import Block, Instruction, ThreadgroupArenaRoot, ThreadgroupRoot
 from assay.sim.simt.ir.operations.memory import STORE
 
 from ..accesses import address, length
-from ..answers import Obstacle
+from ..answers import UNKNOWN_ARRAY, Obstacle
 from ..conditions import both, negation, one_of
 from ..copies import copies_of
 from ..counts import Count, Counts
 from ..initial.search import Search
 from ..initial.writers import Place, Writer
 from ..intervals import MEM_THREADGROUP, Interval, intervals
-from ..loops import Orbit
+from ..loops import Orbit, Settled
 from ..races import Visit, place, unknown_arrays
 from ..study import Study
 from ..terms import Expression
@@ -101,7 +101,7 @@ def _beyond(study: Study, ring: Ring) -> Iterator[Obstacle]:
         yield Obstacle(why=why, site=rotation.site)
     for phi in loop.header.phis:
         rule = study.a.rule(phi, loop)
-        if isinstance(rule, Orbit) and rule.prefix:
+        if isinstance(rule, Settled) or (isinstance(rule, Orbit) and rule.prefix):
             yield Obstacle(
                 why="what goes on otherwise than it began is not followed", site=phi.site
             )
@@ -111,8 +111,24 @@ def _beyond(study: Study, ring: Ring) -> Iterator[Obstacle]:
             yield Obstacle(why="it does not go round with the others", site=access.site)
         elif access.root == ring.root and _is_otherwise_written(access):
             yield Obstacle(why="what it writes is not compared", site=access.site)
+        elif isinstance(access.root, ThreadgroupArenaRoot):
+            yield Obstacle(why=UNKNOWN_ARRAY, site=access.site)
+    yield from _from_turns_around(study, ring)
     yield from copies_of(study).obstacles
     yield from unknown_arrays(study.kernel)
+
+
+def _from_turns_around(study: Study, ring: Ring) -> Iterator[Obstacle]:
+    """What is written before the loop, but once for many times that the loop is come to."""
+    kernel, order = study.kernel, study.kernel.cfg.index
+    around = set(kernel.around(ring.loop.header)[:-1])
+    for access in kernel.accesses():
+        block = access.block
+        if access.root != ring.root or not access.operation.writes_memory or block is None:
+            continue
+        if order[block] < order[ring.loop.header] and not around.issubset(kernel.around(block)):
+            why = "what comes before a loop around is not what each of its iterations begins with"
+            yield Obstacle(why=why, site=access.site)
 
 
 def _is_otherwise_written(access: Instruction) -> bool:

@@ -137,8 +137,8 @@ _RULES: dict[Variation, Callable[[Instruction, Block, Cfg, Divergence], bool]] =
 }
 
 
-def _diverge_at(block: Block, cfg: Cfg, result: Divergence) -> None:
-    """Lanes part at the end of `block`: find where they are apart and where they meet again."""
+def skipped_by(block: Block, cfg: Cfg) -> set[Block]:
+    """What lanes may skip that part at the end of a block, until they meet again."""
     meeting = cfg.postdominator[block]
     region: set[Block] = set()
     work = [t for t in block.targets if t is not meeting]
@@ -147,6 +147,12 @@ def _diverge_at(block: Block, cfg: Cfg, result: Divergence) -> None:
         if reached not in region:
             region.add(reached)
             work.extend(t for t in reached.targets if t is not meeting)
+    return region
+
+
+def _diverge_at(block: Block, cfg: Cfg, result: Divergence) -> None:
+    """Lanes part at the end of `block`: find where they are apart and where they meet again."""
+    meeting, region = cfg.postdominator[block], skipped_by(block, cfg)
     result.partial |= region
     _mark_joins(block, meeting, region, cfg, result)
     for loop in cfg.loops_of(block):

@@ -31,6 +31,18 @@ kernel void k(device float* y, uint i [[thread_position_in_grid]]) { y[i * width
     assert _assumed(source) == ["w, v are not given"]
 
 
+def test_a_length_is_stated_of_a_kernel_whose_constants_have_no_value() -> None:
+    source = """\
+constant uint width = is_function_constant_defined(w) ? w : 1;
+//! [kernel.k]
+//! threadgroup = 64
+kernel void k(device const float* x, device float* y, uint i [[thread_position_in_grid]]) {
+    y[i * width + v] = x[i];
+}
+"""
+    assert assay.prove(HEAD + source, buffers={"x": "4 * grid.x"}).is_proved
+
+
 def test_given_constants_are_told_beside_those_without_a_value() -> None:
     source = """\
 //! [kernel.k]

@@ -18,8 +18,8 @@ kernel void k(device const uint* slots, device float* y, constant uint& n,
 """
 
 
-def _proof(index: str, *assume: str) -> KernelProof:
-    options = ProofOptions(cache=False, assume=assume)
+def _proof(index: str, *assume: str, **buffers: str) -> KernelProof:
+    options = ProofOptions(cache=False, assume=assume, buffers=buffers)
     source = _SOURCE.replace("INDEX", index)
     (found,) = prove_source(source, "k.metal", options, workers=1)
     return found
@@ -46,6 +46,14 @@ def test_what_is_assumed_of_numbers_is_told() -> None:
     assert proof.is_proved
     assert "distinct(slots) and slots[*] < n" in proof.assumptions
     assert "slots holds a number at least, as all are assumed to be" in proof.assumptions
+
+
+@pytest.mark.parametrize(("most", "is_enough"), [(1, False), (63, False), (64, True)])
+def test_fewer_numbers_than_elements_are_not_assumed_to_differ(most: int, is_enough: bool) -> None:
+    assumed = f"distinct(slots) and slots[*] < {most}"
+    proof = _proof("slots[i]", assumed, slots="4 * grid.x")
+    assert proof.is_proved is is_enough
+    assert ("fewer numbers as those in 'slots'" in proof.problem) is not is_enough
 
 
 def test_numbers_that_cannot_be_show_nothing() -> None:

@@ -70,3 +70,15 @@ def test_a_property_that_takes_too_long_is_undecided_and_not_kept(
     assert races.obstacles[0].why == "it takes longer than 1e-09 s"
     (proof,) = prove_source(TWO, "two.metal", replace(options, timeout=60.0))
     assert proof.is_proved
+
+
+def test_a_kernel_that_nothing_can_be_proved_of_is_told_beside_the_others() -> None:
+    source = TWO + (
+        "kernel void large(device float* y, constant uint& n) {\n"
+        "    float a[1000000];\n    for (uint i = 0; i < n; ++i) a[i] = y[i];\n"
+        "    y[n] = a[n];\n}\n"
+    )
+    options = ProofOptions(cache=False, threadgroup=(64, 1, 1))
+    good, _, large = prove_source(source, "three.metal", options, workers=1)
+    assert good.is_proved
+    assert "private variables" in large.problem and not large.answers

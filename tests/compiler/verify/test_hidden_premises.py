@@ -43,6 +43,41 @@ def test_a_pointer_to_one_of_two_own_arrays_is_not_proved_to_stay_inside(access:
     assert _verdicts(_proof(CHOSEN + access))["bounds"] != "proved"
 
 
+_DIFFERENCE = "((ulong)y - (ulong)c)"
+COMPUTED = {
+    "by a mask": f"(ulong)c + ({_DIFFERENCE} & -(ulong)(n > 1))",
+    "by a product": f"(ulong)c + {_DIFFERENCE} * n",
+    "through an own array": "(ulong)c + own[n % 2]",
+}
+
+
+@pytest.mark.parametrize("place", COMPUTED.values(), ids=COMPUTED)
+def test_a_pointer_that_is_computed_from_two_buffers_is_not_taken_for_one_of_them(
+    place: str,
+) -> None:
+    own = f"ulong own[2] = {{0, {_DIFFERENCE}}};"
+    proof = _proof(f"{own} device uint* d = (device uint*)({place}); y[i] = d[i + 1];")
+    assert _verdicts(proof)["buffer races"] != "proved"
+
+
+def test_a_pointer_that_is_computed_from_one_buffer_is_proved() -> None:
+    proof = _proof("device uint* d = (device uint*)((ulong)c + 4 * (i & n)); y[i] = d[1];")
+    assert _verdicts(proof)["buffer races"] == "proved"
+
+
+@pytest.mark.parametrize(
+    "pointer",
+    [
+        "constant uint* p = (constant uint*)((ulong)y + 4 * n);",
+        "constant uint* q[2] = {(constant uint*)(ulong)y, &n}; constant uint* p = q[n & 1];",
+    ],
+)
+def test_constant_memory_that_may_be_a_written_buffer_is_not_proved_to_be_another(
+    pointer: str,
+) -> None:
+    assert _verdicts(_proof(f"{pointer} y[i] = p[i + 1];"))["buffer races"] != "proved"
+
+
 SHARED_RACE = """\
 threadgroup uint s[1];
 if (t == 0) s[0] = 0;

@@ -80,12 +80,12 @@ def _first_iteration() -> list[Patch]:
 
 
 def _lanes_for_threads() -> list[Patch]:
-    plain = barriers._divergence
+    plain = barriers.divergence
 
     def divergence(of: Any, block: Any) -> Any:
         return plain(of, block) if of.kernel.lanes.is_varying(block.condition) else None
 
-    return [(barriers, "_divergence", divergence)]
+    return [(barriers, "divergence", divergence)]
 
 
 def _no_lengths() -> list[Patch]:
@@ -193,7 +193,7 @@ def _copies_at_once() -> list[Patch]:
 
 
 def _copies_begin_once() -> list[Patch]:
-    return [(copies.Copies, "again", lambda self, access: None)]
+    return [(copies.Copies, "of", lambda self, access: None)]
 
 
 def _barriers_before() -> list[Patch]:
