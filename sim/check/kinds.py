@@ -272,13 +272,14 @@ KINDS: dict[str, Kind] = {
     ),
     "partial-simdgroup": _kind(
         "shuffle",
-        "A function of simdgroup matrices that not all lanes call",
-        "Call simdgroup_load, simdgroup_store and simdgroup_multiply_accumulate where all 32 lanes "
-        "of the simdgroup are, with threadgroups of a multiple of 32 threads.",
+        "A function of a whole simdgroup that not all lanes call",
+        "Call simdgroup_load, simdgroup_store and simdgroup_multiply_accumulate, and asynchronous "
+        "copies, where all 32 lanes of the simdgroup are, with threadgroups of a multiple of 32 "
+        "threads.",
         Report(
             number=33,
-            message="only {lanes} of 32 lanes call a function of simdgroup matrices, which all "
-            "lanes of the simdgroup must call together",
+            message="only {lanes} of 32 lanes call a function that all lanes of the simdgroup "
+            "must call together",
             action="calls the function without the other lanes",
             hint="call it outside of branches that some lanes skip, with threadgroups of a "
             "multiple of 32 threads",

@@ -284,7 +284,9 @@ class Program:
 
     def _marks(self, observers: frozenset[str]) -> frozenset[str]:
         found = {check for check, mark in _MARKED_BY.items() if mark in self.bitcode}
-        kept = {"reads"} if observers & _KEEPING else frozenset()
+        kept = {"reads"} if observers & _KEEPING else set()
+        if "shuffle" in observers and "race" in found:
+            kept.add("race")  # which says where copies begin, that all lanes take part in
         return (observers & (_MARKED | found)) | kept
 
     def llvm_text(self, threadgroup_size: tuple[int, int, int]) -> str:

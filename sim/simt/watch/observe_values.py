@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...check.layout import KIND_BITS, KIND_COPY
 from ..ir.insertion import Inserter, Numbering
 from ..ir.nodes import Block, Constant, Function, Instruction, Value, integer
 from ..ir.operations.control import PHI, SELECT
@@ -9,6 +10,7 @@ from ..ir.operations.floats import FABS, FCMP
 from ..ir.operations.integers import ADD, AND, ICMP, MUL, OR, SHL, SUB, XOR
 from ..ir.operations.lanes import MMA, SIMD_ACTIVE_MASK, SIMD_BROADCAST_FIRST
 from ..ir.operations.marks import (
+    ACCESS_KIND,
     EXPECT_INSIDE,
     EXPECT_SIMDGROUPS,
     EXPECT_UNIFORM,
@@ -72,7 +74,7 @@ def observe_values(
         _Uniformity(function, number).visit()
     if "shuffle" in observers:
         _WholeSimdgroups(function, shape, number).visit()
-    drop_marks(function, _MARKS)
+    drop_marks(function, _MARKS if "race" in observers else _MARKS | {ACCESS_KIND})
 
 
 @rewrites
@@ -122,7 +124,7 @@ class _Outside(Inserter):
 
 
 class _WholeSimdgroups(Inserter):
-    """Functions of simdgroup matrices, which all 32 lanes must call together.
+    """Functions of simdgroup matrices and asynchronous copies: all 32 lanes call them together.
 
     Within a block the lanes stay the same: its first function tells of all. Operations on tensors
     of several simdgroups are of all that their threadgroup has, and called by all of them.
@@ -136,12 +138,22 @@ class _WholeSimdgroups(Inserter):
     def before(self, instruction: Instruction) -> None:
         if instruction.operation is EXPECT_SIMDGROUPS:
             self._compare_simdgroups(instruction.operands[0])
+        if instruction.operation is ACCESS_KIND:
+            self.observe(OBSERVE_PARTIAL_SIMDGROUP, self._copy_in_part(instruction.operands[0]))
         if instruction.operation not in _OF_MATRICES or self.block in self._seen:
             return
         self._seen.add(self.block)
+        self.observe(OBSERVE_PARTIAL_SIMDGROUP, self._some_miss())
+
+    def _some_miss(self) -> Value:
         active = self.emit(SIMD_ACTIVE_MASK, "i64")
-        some_miss = self.emit(ICMP, "i1", active, integer("i64", _EVERY_LANE), predicate="ne")
-        self.observe(OBSERVE_PARTIAL_SIMDGROUP, some_miss)
+        return self.emit(ICMP, "i1", active, integer("i64", _EVERY_LANE), predicate="ne")
+
+    def _copy_in_part(self, mark: Value) -> Value:
+        """Whether accesses that follow are those of a copy by some of the lanes."""
+        kind = self.emit(AND, "i32", mark, integer("i32", (1 << KIND_BITS) - 1))
+        is_copy = self.emit(ICMP, "i1", kind, integer("i32", KIND_COPY), predicate="eq")
+        return self.emit(AND, "i1", is_copy, self._some_miss())
 
     def _compare_simdgroups(self, expected: Value) -> None:
         differs = self.emit(ICMP, "i1", self._there, expected, predicate="ne")
