@@ -102,9 +102,12 @@ def prove(
         launch.names.check(text, condition=True)
     for text in launch.lengths.values():
         launch.names.check(text, condition=False)
-    if optimised:
-        launch = replace(launch, lanes=True)
     kernel = _prepared(program, launch, optimised=optimised)
+    # What cannot be followed as it is written is read as the engines run it, too.
+    optimised |= Lack.OWN in kernel.lacks
+    if optimised and not launch.lanes:
+        launch = replace(launch, lanes=True)
+        kernel = _prepared(program, launch, optimised=optimised)
     assumed = assumed_of(kernel, launch)
     _refuse_contradictions(kernel, launch, Study(kernel, assumed))
 

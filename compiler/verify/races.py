@@ -42,12 +42,14 @@ from .memory.tallies import tallied
 from .study import Study
 from .terms import Expression
 from .values import Values
+from .walks.order import is_before
 from .walks.skipped import skipped
 
 THREADGROUP = "threadgroup races"
 BUFFERS = "buffer races"
 _THREADGROUP_SPACES = (0, 3)  # of computed addresses: any, and threadgroup memory
-_DEVICE_SPACES = (0, 1, 2, 6)  # constant memory of an argument may be another's
+_CONSTANT_SPACES = (2, 6)  # memory of an argument may be another's, too
+_DEVICE_SPACES = (0, 1, *_CONSTANT_SPACES)
 _UNKNOWN = "which copies are waited for is not known"
 _TEXTURES = "textures that are written are not followed"
 
@@ -209,7 +211,7 @@ def _reads_unwritten(kernel: Kernel, access: Instruction) -> bool:
     """Whether an access through a computed pointer surely reads a buffer that nobody writes to."""
     if access.operation.writes_memory or not isinstance(access.root, AddressRoot):
         return False
-    if access.root.space != 0 and is_of_tables(access.root.address):
+    if access.root.space in _CONSTANT_SPACES and is_of_tables(access.root.address):
         return True
     buffers = buffers_behind(access.root.address)
     return buffers is not None and buffers.isdisjoint(kernel.written)
@@ -240,7 +242,7 @@ def _race(
     if found is not None or study.apart or study.together:
         return found
     if one.access.operation.writes_memory and other.access.operation.writes_memory:
-        # Of two stores of a thread to one place, compilers make one.
+        # Of two stores to one place, or of which no thread makes both, compilers make one.
         study.in_order |= _meeting(*given, in_order=True) is not None
     return None
 
@@ -289,7 +291,7 @@ def _meeting(
     if model.answer != "no":
         # Most pairs need no more than where they are.
         further = _more(a, (one.access, here), b, (other.access, there))
-        if in_order:
+        if in_order and _may_follow(study, one, other):
             own = address(a, other.access, there).value  # where one would do what the other does
             further += [own < mine.value + length(one.access)]
             further += [mine.value < own + length(other.access)]
@@ -310,6 +312,21 @@ def _meeting(
     memory = one.access.root.name if one.access.root is not None else ""
     words = [(a, action(one.access), one.access), (b, action(other.access), other.access)]
     return study.examples(formulas, model, memory, words)
+
+
+def _may_follow(study: Study, one: Visit, other: Visit) -> bool:
+    """Whether some thread may make two accesses, one after the other."""
+    values, pair = study.a, (one.access, other.access)
+    if one.access is other.access:
+        here, there = place(values, one), place(study.b, other)
+        turns = [here[loop].term.value != there[loop].term.value for loop in here]
+        asked = [reached(values, one, here), reached(values, other, there), one_of(*turns)]
+    elif is_before(study.kernel, *pair) or is_before(study.kernel, *pair[::-1]):
+        # Loops that were left on the way to one are named after the thread itself.
+        asked = [reached(values, each, place(study.b, each)) for each in (one, other)]
+    else:
+        return False
+    return study.ask(asked, may_be_one=True).answer == "yes"
 
 
 def _ordered(is_free: Expression, *, in_order: bool) -> Expression:

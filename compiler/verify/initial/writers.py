@@ -21,6 +21,7 @@ from ..study import Study
 from ..terms import Expression
 from ..values import Values
 from ..walks.execution import Execution, NotKnown
+from ..walks.order import is_before
 from .digits import Digit, backwards, digits_of, flattened
 from .evaluate import Numbers, Unknown, evaluate
 from .tables import threads_numbers
@@ -257,7 +258,7 @@ def before_access(
     around = kernel.around(write.block)
     common = [loop for loop in kernel.around(read.block) if loop in around]
     known = tuple((loop, counts[loop]) for loop in common)
-    if is_before(study, write, read):
+    if is_before(study.kernel, write, read):
         others = not study.lanes or _behind_barrier(study, write, read, is_earlier=False)
         yield from (Place(write, known, is_mine=mine, is_near=True) for mine in _whose(others))
     others = not study.lanes or _behind_barrier(study, write, read, is_earlier=True)
@@ -290,7 +291,10 @@ def _behind_barrier(
         and each.block is not None
         and around <= set(study.kernel.around(each.block))
         and _dominates(study, each, read)
-        and (is_earlier or (is_before(study, write, each) and not is_before(study, each, write)))
+        and (
+            is_earlier
+            or (is_before(study.kernel, write, each) and not is_before(study.kernel, each, write))
+        )
         for each in study.kernel.function.instructions()
     )
 
@@ -310,32 +314,6 @@ def _dominates(study: Study, one: Instruction, other: Instruction) -> bool:
     while walk is not None and walk is not one.block:
         walk = study.kernel.cfg.dominator[walk]
     return walk is not None
-
-
-def is_before(study: Study, write: Instruction, read: Instruction) -> bool:
-    """Whether a write comes first, in the same iterations of loops that both are in.
-
-    Of the two sides of a branch neither does: which of them lanes take first nothing says.
-    """
-    assert write.block is not None and read.block is not None
-    if write.block is not read.block:
-        return _leads_to(study, write.block, read.block)
-    body = write.block.body
-    return body.index(write) < body.index(read)
-
-
-def _leads_to(study: Study, block: Block, aim: Block) -> bool:
-    """Whether control may come from one block to another in the same iterations around both."""
-    order = study.kernel.cfg.index
-    around = study.kernel.around(aim)
-    again = {loop.header for loop in around}  # where the next iterations begin
-    seen, work = {block}, [block]
-    while work:
-        walk = work.pop()
-        ahead = {each for each in walk.targets if order[each] > order[walk] or each not in again}
-        work += ahead - seen
-        seen |= ahead
-    return aim in seen
 
 
 def writer_of(study: Study, place: Place, name: str, read: Instruction | None) -> Writer | None:
@@ -367,6 +345,5 @@ __all__ = [
     "before_access",
     "before_barrier",
     "given_loops",
-    "is_before",
     "writer_of",
 ]

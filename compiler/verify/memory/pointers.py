@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from assay.sim.simt.ir.nodes import (
+    THREADGROUP_ROOTS,
     AddressRoot,
     BufferRoot,
     Constant,
@@ -98,7 +99,10 @@ def buffers_behind(pointer: Value) -> set[Root] | None:
 
 
 def is_of_tables(pointer: Value) -> bool:
-    """Whether a computed pointer surely leads to the program's own tables of constants."""
+    """Whether a pointer to constant memory surely leads to the program's own tables.
+
+    Pointers in tables lead to others, or to arrays of the threadgroup.
+    """
     return all(
         isinstance(each, Instruction)
         and each.operation in (ADDRESS, LOAD)
@@ -157,11 +161,21 @@ def _has_base(value: Value) -> bool:
         seen.add(each)
         if each.operation is ADDRESS:
             return True
-        if each.operation is LOAD and is_private(each.root) and each.type == "i64":
-            return True  # it may have been put there
+        if each.operation is LOAD and _may_hold_addresses(each):
+            return True
         if not each.operation.accesses_memory and each.type != "i1":
             work += each.operands
     return False
+
+
+def _may_hold_addresses(load: Instruction) -> bool:
+    """Whether the kernel may have left what it computed of an address where a value is read."""
+    if is_private(load.root) or isinstance(load.root, THREADGROUP_ROOTS):
+        return True  # in halves, too
+    is_given = isinstance(load.root, ConstantRoot) or (
+        isinstance(load.root, BufferRoot) and load.root.is_constant
+    )
+    return load.type == "i64" and not is_given
 
 
 def _place(root: AddressRoot, pointers: Pointers | None, written: Collection[Root]) -> Place | None:

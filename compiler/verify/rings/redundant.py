@@ -21,6 +21,7 @@ from ..memory.pointers import Pointers
 from ..races import races_within, same_memory, threadgroup_races, unknown_buffers
 from ..ranges import Lemmas
 from ..study import Assumed, Study
+from ..walks.parts import made_by_part
 
 _MOST_TOGETHER: Final = 4
 
@@ -60,6 +61,8 @@ def needs_of(
         pointers: where pointers in arguments lead to.
     """
     every = prepared(program, size, pointers=pointers, strict=lanes)
+    if every.lacks or any(made_by_part(Study(every, assumed(every), together=True))):
+        return []
     sites = [barrier.site for block in every.barriers if (barrier := barrier_of(block))]
 
     def without(*dropped: int) -> tuple[Site, ...] | None:
@@ -148,10 +151,10 @@ def _meets(
     work = [(access.block, False)]
     while work:
         block, is_behind = work.pop()
-        if ends(block):
-            if block not in dropped:
-                continue
+        if block in dropped:  # it holds threads back, whatever memory its flags name
             is_behind = True
+        elif ends(block):
+            continue
         for target in block.targets:
             if is_behind and any(_order_matters(access, each) for each in target.body):
                 return True

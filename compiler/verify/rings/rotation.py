@@ -16,9 +16,9 @@ from ..accesses import length
 from ..conditions import one_of
 from ..counts import Count, Counts
 from ..initial.evaluate import Numbers, Unknown, evaluate
-from ..initial.writers import is_before
 from ..study import Study
 from ..terms import Expression, choose
+from ..walks.order import is_before
 
 if TYPE_CHECKING:
     from .tiles import Tiles
@@ -243,7 +243,7 @@ def _are_read_behind(study: Study, accesses: list[Instruction]) -> bool:
     reads = [each for each in accesses if each.operation.reads_memory]
     writes = [each for each in accesses if each.operation.writes_memory]
     return all(
-        is_before(study, write, read) and not is_before(study, read, write)
+        is_before(study.kernel, write, read) and not is_before(study.kernel, read, write)
         for write in writes
         for read in reads
     )

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from assay.sim.check import layout
 from assay.sim.lanes import LANES
 from assay.sim.simt.analysis.divergence import skipped_by
-from assay.sim.simt.ir.nodes import Instruction
+from assay.sim.simt.ir.nodes import Instruction, is_private
 from assay.sim.simt.ir.operations.marks import ACCESS_KIND
+from assay.sim.simt.ir.operations.memory import LOAD, STORE
 from assay.sim.simt.ir.operations.positions import MATRIX_COLUMN, MATRIX_ROW
 
 from ..answers import Obstacle
@@ -47,13 +48,17 @@ def made_by_part(study: Study) -> Iterator[Obstacle]:
 def _of_simdgroups(kernel: Kernel) -> Iterator[Instruction]:
     """Where copies begin, and accesses whose places depend on a lane's place in a matrix."""
     of_matrices: set[Instruction] = set()
-    before = -1
+    before, is_kept = -1, False
     while before != len(of_matrices):
         before = len(of_matrices)
         for each in kernel.function.instructions():
             is_place = each.operation in (MATRIX_ROW, MATRIX_COLUMN)
             is_computed = not each.operation.accesses_memory
-            if is_place or (is_computed and not of_matrices.isdisjoint(each.operands)):
+            comes_of = not of_matrices.isdisjoint(each.operands)
+            # What a thread keeps of its place may be read from its own memory anywhere.
+            is_kept |= each.operation is STORE and is_private(each.root) and comes_of
+            is_read = is_kept and each.operation is LOAD and is_private(each.root)
+            if is_place or is_read or (is_computed and comes_of):
                 of_matrices.add(each)
     for each in kernel.function.instructions():
         is_copy = each.operation is ACCESS_KIND and kind_of(each) == layout.KIND_COPY

@@ -48,6 +48,7 @@ COMPUTED = {
     "by a mask": f"(ulong)c + ({_DIFFERENCE} & -(ulong)(n > 1))",
     "by a product": f"(ulong)c + {_DIFFERENCE} * n",
     "through an own array": "(ulong)c + own[n % 2]",
+    "through the threadgroup": "(ulong)c + shared",
 }
 
 
@@ -55,7 +56,8 @@ COMPUTED = {
 def test_a_pointer_that_is_computed_from_two_buffers_is_not_taken_for_one_of_them(
     place: str,
 ) -> None:
-    own = f"ulong own[2] = {{0, {_DIFFERENCE}}};"
+    own = f"ulong own[2] = {{0, {_DIFFERENCE}}}; threadgroup ulong shared;"
+    own += f"if (t == 0) shared = {_DIFFERENCE}; threadgroup_barrier(mem_flags::mem_threadgroup);"
     proof = _proof(f"{own} device uint* d = (device uint*)({place}); y[i] = d[i + 1];")
     assert _verdicts(proof)["buffer races"] != "proved"
 
@@ -76,6 +78,12 @@ def test_constant_memory_that_may_be_a_written_buffer_is_not_proved_to_be_anothe
     pointer: str,
 ) -> None:
     assert _verdicts(_proof(f"{pointer} y[i] = p[i + 1];"))["buffer races"] != "proved"
+
+
+def test_what_a_table_of_pointers_to_the_threadgroup_leads_to_is_not_taken_for_constant() -> None:
+    arrays = "threadgroup uint a[64], b[64]; threadgroup uint* const p[2] = {a, b};"
+    proof = _proof(f"{arrays} a[t] = i; b[t] = 0; y[i] = p[n & 1][63 - t];")
+    assert _verdicts(proof)["threadgroup races"] != "proved"
 
 
 SHARED_RACE = """\

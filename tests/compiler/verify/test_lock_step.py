@@ -61,6 +61,21 @@ STORES = {
 }
 
 
+# To other places, but no thread makes both, so that a compiler makes one with a place of its own.
+CHOSEN = {
+    "of two branches": "if (t < 16) s[t] = 1; else s[t - 16] = 2;",
+    "of tests that exclude each other": "if (t < 5) s[t] = 1; if (t >= 5) s[t - 5] = 2;",
+    "of iterations of which a lane is in one": "for (uint j = 0; j < 2; ++j)"
+    "if ((t & 1) == j) s[t / 2 + j * 4] = j;",
+}
+
+
+@pytest.mark.parametrize("body", CHOSEN.values(), ids=CHOSEN)
+def test_stores_of_which_a_thread_makes_one_are_not_ordered_by_lock_step(body: str) -> None:
+    proof = _proof(f"threadgroup uint s[32]; {body} ALL; y[t] = s[t & 3];")
+    assert _verdict(proof, "threadgroup races") != "proved"
+
+
 @pytest.mark.parametrize("body", STORES.values(), ids=STORES)
 def test_stores_of_lanes_to_one_place_race_though_one_comes_first_in_the_program(body: str) -> None:
     proof = _proof(f"threadgroup uint s; {body}")
@@ -76,6 +91,8 @@ ORDERED = {
     "by one of the simdgroup": "s[sg] = 0; LANES; if (lane == 5) s[sg] = 1; ALL; y[t] = s[sg];",
     "by a barrier": "s[sg] = 0; ALL; if (lane == 5) s[sg] = 1; ALL; y[t] = s[sg];",
     "as each thread has its own": "s[t] = t; if (t < 9) s[t] = 1; ALL; y[t] = s[63 - t];",
+    "as a thread makes both to places of its own": "s[t] = 0; if (lane < 28) s[t + 4] = 1; ALL;"
+    "y[t] = s[t];",
     "as they store the same": "s[sg] = n; if (lane < 9) s[sg] = n; ALL; y[t] = s[sg];",
 }
 

@@ -71,6 +71,8 @@ def test_tiles_that_something_else_may_replace_are_not(body: str) -> None:
 ATOMIC = {
     "in a loop": "for (uint k = 0; k < 4; ++k) { q = ADD; BARRIER; }",
     "in some iterations": "for (uint k = 0; k < 4; ++k) { q = ADD; if (k == 0) BARRIER; }",
+    "that names other memory": "for (uint k = 0; k < 4; ++k) { q = ADD;"
+    "threadgroup_barrier(mem_flags::mem_threadgroup); }",
     "in a loop within": "for (uint k = 0; k < 4; ++k) {"
     "for (uint j = 0; j < 3; ++j) q = ADD; BARRIER; }",
 }
