@@ -102,12 +102,13 @@ def prove(
         launch.names.check(text, condition=True)
     for text in launch.lengths.values():
         launch.names.check(text, condition=False)
-    kernel = _prepared(program, launch, optimised=optimised)
-    # What cannot be followed as it is written is read as the engines run it, too.
-    optimised |= Lack.OWN in kernel.lacks
-    if optimised and not launch.lanes:
-        launch = replace(launch, lanes=True)
-        kernel = _prepared(program, launch, optimised=optimised)
+    in_any_order = replace(launch, lanes=True)
+    kernel = _prepared(program, in_any_order if optimised else launch, optimised=optimised)
+    if Lack.OWN in kernel.lacks and not optimised:
+        # What cannot be followed as it is written is read as the engines run it, too.
+        optimised = True
+        kernel = _prepared(program, in_any_order, optimised=True)
+    launch = in_any_order if optimised else launch
     assumed = assumed_of(kernel, launch)
     _refuse_contradictions(kernel, launch, Study(kernel, assumed))
 
@@ -188,13 +189,14 @@ def prove(
     if bounds.ABOUT in about:
         found.append(within(bounds.ABOUT, within_bounds))
     meant = [_of_what_is_there(kernel, each) for each in found if each.about in about]
-    return _of_whole_simdgroups(meant, Study(kernel, assumed, together=True, effort=effort))
+    quick = replace(effort, is_for_proofs=True)  # how lanes part is not shown
+    return _of_whole_simdgroups(meant, lambda: Study(kernel, assumed, together=True, effort=quick))
 
 
-def _of_whole_simdgroups(answers: list[Answer], study: Study) -> list[Answer]:
+def _of_whole_simdgroups(answers: list[Answer], study: Callable[[], Study]) -> list[Answer]:
     """Proofs about what a simdgroup does as a whole are none where part of one may come to it."""
     rests = [each.verdict == "proved" and each.about != barriers.ABOUT for each in answers]
-    obstacles = tuple(made_by_part(study)) if any(rests) else ()
+    obstacles = tuple(made_by_part(study())) if any(rests) else ()
     return [
         replace(each, verdict="undecided", obstacles=obstacles) if obstacles and rest else each
         for each, rest in zip(answers, rests, strict=True)

@@ -138,7 +138,7 @@ class _WholeSimdgroups(Inserter):
     def before(self, instruction: Instruction) -> None:
         if instruction.operation is EXPECT_SIMDGROUPS:
             self._compare_simdgroups(instruction.operands[0])
-        if instruction.operation is ACCESS_KIND:
+        if _may_begin_copy(instruction):
             self.observe(OBSERVE_PARTIAL_SIMDGROUP, self._copy_in_part(instruction.operands[0]))
         if instruction.operation not in _OF_MATRICES or self.block in self._seen:
             return
@@ -161,6 +161,15 @@ class _WholeSimdgroups(Inserter):
         self.observe(OBSERVE_OTHER_SIMDGROUPS, told)
         matches = self.emit(XOR, "i1", differs, integer("i1", 1))
         self.observe(OBSERVE_TOGETHER, matches)
+
+
+def _may_begin_copy(mark: Instruction) -> bool:
+    """Whether a mark may say that a copy begins; those of texels and of a copy's end do not."""
+    if mark.operation is not ACCESS_KIND:
+        return False
+    kind = mark.operands[0]
+    number = kind.number if isinstance(kind, Constant) else None
+    return number is None or number % (1 << KIND_BITS) == KIND_COPY
 
 
 class _Births(Inserter):
