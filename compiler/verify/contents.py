@@ -98,9 +98,9 @@ class Contents:
 
     def _some(self, name: str, of: Scalar, values: Values) -> tuple[Expression, list[Expression]]:
         """Some number of a buffer, and what is assumed of it."""
-        import z3
+        from .native.building import integer
 
-        number = z3.Int(f"{name}.{of.name}")
+        number = integer(f"{name}.{of.name}")
         first = -(1 << of.width - 1) if of.is_signed else 0
         known = [
             each.holds(lambda name: self.term(name, values), number)

@@ -170,6 +170,7 @@ class _Walk:
         assert block is not None
         self._counts = study.a.counts_at(block, {})
         self._path = study.a.path(block, self._counts)
+        self._never: dict[tuple[Block, Block], bool] = {}
 
     def ends(self) -> bool:
         """Whether the copy surely ends before the next barrier; notes what happens meanwhile."""
@@ -217,14 +218,21 @@ class _Walk:
             is_later = state.is_later or any(
                 loop.header is target and loop in self._counts for loop in around
             )
-            if len(state.block.targets) == 2 and not is_later:
-                taken = self._study.a.taken(state.block, target, self._counts)
-                if self._study.ask([self._path, taken], 1.0).answer == "no":
-                    continue
+            is_choice = len(state.block.targets) == 2 and not is_later
+            if is_choice and self._is_never(state.block, target):
+                continue
             if self._waits(state.block, target, events):
                 continue
             handed = _handed(state.block, target, events)
             yield _State(target, 0, handed - {self._event} if is_later else handed, is_later)
+
+    def _is_never(self, block: Block, target: Block) -> bool:
+        """Whether a thread that began the copy surely does not go from one block to another."""
+        edge = (block, target)
+        if edge not in self._never:
+            taken = self._study.a.taken(block, target, self._counts)
+            self._never[edge] = self._study.can([self._path, taken], 1.0) == "no"
+        return self._never[edge]
 
     def _waits(self, block: Block, target: Block, events: frozenset[Value | _Slot]) -> bool:
         """Whether a loop that waits for several copies is left, of which this is one."""

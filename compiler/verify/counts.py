@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from assay.sim.simt.ir.cfg import Cfg, Loop
@@ -40,7 +39,9 @@ class Count:
     @property
     def free(self) -> Any:
         """Its symbol."""
-        return _symbol(self.symbol)
+        from .native.building import integer
+
+        return integer(self.symbol)
 
     @property
     def facts(self) -> list[Any]:
@@ -64,13 +65,6 @@ class Count:
     def is_first(self) -> bool:
         """Whether it surely is the first iteration."""
         return not self.symbol and self.offset == 0
-
-
-@cache
-def _symbol(name: str) -> Any:
-    import z3
-
-    return z3.Int(name)
 
 
 Counts = Mapping[Loop, Count]

@@ -7,7 +7,6 @@ from typing import Any
 
 from assay.sim.simt.ir.nodes import Value
 
-from .reading import Reader
 from .terms import Expression
 
 
@@ -62,11 +61,13 @@ class Facts:
         if isinstance(formula, int):
             return frozenset()
         if formula.get_id() not in self._symbols:
+            from .native.reading import Reader
+
             self._kept.append(formula)
             self._find(Reader(formula.ctx_ref()), formula.as_ast())
         return self._symbols[formula.get_id()]
 
-    def _find(self, reader: Reader, term: Any) -> frozenset[int]:
+    def _find(self, reader: Any, term: Any) -> frozenset[int]:
         number = reader.number(term)
         known = self._symbols.get(number)
         if known is None:

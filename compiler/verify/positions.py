@@ -39,7 +39,7 @@ class Positions:
         is_one_of_many: bool = False,
         is_ragged: bool = False,
     ) -> None:
-        import z3
+        from .native.building import integer
 
         self.name = name
         self.is_one_of_many = is_one_of_many
@@ -48,10 +48,10 @@ class Positions:
         self.place = [_symbol(f"{name}.{axis}", n) for axis, n in zip(_AXES, size, strict=True)]
         counts = [max(1, _MOST_THREADS // n) for n in size]
         self.groups = [
-            ranged(z3.Int(f"groups.{axis}"), 1, n) for axis, n in zip(_AXES, counts, strict=True)
+            ranged(integer(f"groups.{axis}"), 1, n) for axis, n in zip(_AXES, counts, strict=True)
         ]
         self.group = [
-            ranged(z3.Int(f"{group_name}.{axis}"), 0, n - 1)
+            ranged(integer(f"{group_name}.{axis}"), 0, n - 1)
             for axis, n in zip(_AXES, counts, strict=True)
         ]
         threads = size[0] * size[1] * size[2]
@@ -103,9 +103,9 @@ class Positions:
         size = self.size[dimension]
         groups = self.groups[dimension]
         if self.is_ragged:
-            import z3
+            from .native.building import integer
 
-            return ranged(z3.Int(f"grid.{_AXES[dimension]}"), 1, _MOST_THREADS // size * size)
+            return ranged(integer(f"grid.{_AXES[dimension]}"), 1, _MOST_THREADS // size * size)
         return ranged(groups.value * size, size, _MOST_THREADS // size * size)
 
     def threads_of_group(self, dimension: int) -> Term:
@@ -142,9 +142,9 @@ def bounds(term: Term) -> list[Any]:
 
 
 def _symbol(name: str, count: int) -> Term:
-    import z3
+    from .native.building import integer
 
-    return constant(0) if count == 1 else ranged(z3.Int(name), 0, count - 1)
+    return constant(0) if count == 1 else ranged(integer(name), 0, count - 1)
 
 
 def _matrix_row(thread: Positions, _: int) -> Term:

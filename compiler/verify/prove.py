@@ -349,7 +349,7 @@ def _failed(found: Answer) -> frozenset[frozenset[Site]]:
 
 def _can_be(kernel: Kernel, launch: Launch) -> bool:
     """Whether some launch fulfils all that is assumed."""
-    return Study(kernel, assumed_of(kernel, launch), apart=True).ask([]).answer == "yes"
+    return Study(kernel, assumed_of(kernel, launch), apart=True).can([]) == "yes"
 
 
 def _together(kernel: Kernel, uniform: Answer, raced: Answer) -> tuple[Answer, Answer]:

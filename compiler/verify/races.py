@@ -264,13 +264,12 @@ def _meeting(
     are_free = copies.are_unordered(one.access, other.access) or (
         study.together and copies.have(one.access, other.access)
     )
-    formulas = [
-        *began(study, interval),
-        reached(a, one, here),
-        reached(b, other, there),
-        are_free or _ordered(_not_in_lock_step(study, one, other, here, there), in_order=in_order),
-    ]
+    formulas = [*began(study, interval), reached(a, one, here), reached(b, other, there)]
+    # Lock step says nothing of rows and columns.
     holds = _holds(study, both(*formulas))
+    formulas += [
+        are_free or _ordered(_not_in_lock_step(study, one, other, here, there), in_order=in_order)
+    ]
     mine, theirs = address(a, one.access, here), address(b, other.access, there)
     formulas.append(
         overlap(
@@ -326,7 +325,7 @@ def _may_follow(study: Study, one: Visit, other: Visit) -> bool:
         asked = [reached(values, each, place(study.b, each)) for each in (one, other)]
     else:
         return False
-    return study.ask(asked, may_be_one=True).answer == "yes"
+    return study.can(asked, may_be_one=True) == "yes"
 
 
 def _ordered(is_free: Expression, *, in_order: bool) -> Expression:
@@ -379,7 +378,7 @@ def _only_the_same(
     if differ is True:
         return False
     apart = one_of(begins[0] != begins[1], differ)
-    return study.ask([*formulas, apart], may_be_one=may_be_one).answer == "no"
+    return study.can([*formulas, apart], may_be_one=may_be_one) == "no"
 
 
 def _holds(study: Study, before: Expression) -> Callable[[Expression], bool]:

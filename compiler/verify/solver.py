@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -23,23 +23,21 @@ class _Way:
 
     Attributes:
         tactics: what it does in turn; its usual ones if there are none.
-        share: of the work that is allowed, how much.
         is_simplex: whether sums are solved by its older simplex, which gives up soon or never does.
     """
 
     tactics: tuple[str, ...] = ()
-    share: float = 1
     is_simplex: bool = False
 
 
-# The first two decide most questions in a hundredth of what the others take to give up. Quotients
-# as numbers of their own are what many of the rest get easy by.
-_WAYS: Final = (
-    _Way(("smt",), is_simplex=True),
-    _Way(share=0.25),
+# The first decides nine questions of ten, most in a few thousandths of a second; z3's usual way is
+# slower at these, and decides nearly all of the rest. Quotients as numbers of their own are what
+# others get easy by.
+_FIRST: Final = _Way(("smt",), is_simplex=True)
+_FURTHER: Final = (
+    _Way(),
     _Way(("purify-arith", "smt")),
     _Way(("simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "purify-arith", "smt")),
-    _Way(),
 )
 
 
@@ -108,6 +106,8 @@ def solve(
     """
     import z3
 
+    from .native.asking import tell
+
     if _thread.end is not None and time.monotonic() > _thread.end:
         raise OutOfTime
     given = list(formulas)
@@ -115,20 +115,19 @@ def solve(
         return Model("no")
     open = [each for each in given if each is not True]
     stated = [*open, *facts.about(open)]
-    first = _WAYS[0]
-    solver = _solver(z3.main_ctx(), first, seconds)
-    solver.add(*stated)
+    solver = _solver(z3.main_ctx(), _FIRST, seconds)
+    tell(solver, stated)
     found = solver.check()
     if found == z3.unsat:
         return Model("no")
     if found == z3.unknown:
-        return _apart(stated, _WAYS, seconds) or Model("unknown")
+        return _apart(stated, _FURTHER, seconds) or Model("unknown")
     if not shows_numbers:
         return Model("yes")
-    return _apart(stated, [first], seconds) or Model("yes", solver.model())
+    return _apart(stated, [_FIRST, *_FURTHER], seconds) or Model("yes", solver.model())
 
 
-def _apart(stated: Iterable[Any], ways: Iterable[_Way], seconds: float) -> Model | None:
+def _apart(stated: Sequence[Any], ways: Iterable[_Way], seconds: float) -> Model | None:
     """What is found by the first way that finds something; None if none does.
 
     How far z3 comes, and which numbers it finds, follows the numbers that it gave to terms, and so
@@ -136,11 +135,12 @@ def _apart(stated: Iterable[Any], ways: Iterable[_Way], seconds: float) -> Model
     """
     import z3
 
-    context = z3.Context()
-    formulas = [each.translate(context) for each in stated]
+    from .native.asking import Translated
+
+    formulas = Translated(stated)
     for way in ways:
-        solver = _solver(context, way, seconds)
-        solver.add(*formulas)
+        solver = _solver(formulas.context, way, seconds)
+        formulas.tell(solver)
         found = solver.check()
         if found == z3.sat:
             return Model("yes", solver.model().translate(z3.main_ctx()))
@@ -158,7 +158,7 @@ def _solver(context: Any, way: _Way, seconds: float) -> Any:
     else:
         solver = z3.Solver(ctx=context)
     solver.set("random_seed", _SEED)
-    solver.set("rlimit", int(seconds * way.share * _UNITS_A_SECOND))
+    solver.set("rlimit", int(seconds * _UNITS_A_SECOND))
     if way.is_simplex:
         solver.set("arith.solver", 2)
     return solver

@@ -156,11 +156,31 @@ class Study:
         may_be_one: bool = False,
     ) -> Model:
         """Whether the two threads, or the only one if they may be, can do what formulas say."""
+        # Who wrote something is guessed by numbers.
+        shows_numbers = self.many or not self.effort.is_for_proofs
+        return self._solved(formulas, seconds, may_be_one, shows_numbers=shows_numbers)
+
+    def can(
+        self,
+        formulas: Iterable[Expression],
+        seconds: float | None = None,
+        *,
+        may_be_one: bool = False,
+    ) -> str:
+        """The same where numbers do not matter: "yes", "no" or "unknown"."""
+        return self._solved(formulas, seconds, may_be_one, shows_numbers=False).answer
+
+    def _solved(
+        self,
+        formulas: Iterable[Expression],
+        seconds: float | None,
+        may_be_one: bool,
+        *,
+        shows_numbers: bool,
+    ) -> Model:
         self.cases += 1
         allowed = self.effort.seconds if seconds is None else seconds
         two = True if may_be_one else self.are_two
-        # Who wrote something is guessed by numbers.
-        shows_numbers = self.many or not self.effort.is_for_proofs
         given = [*formulas, *self.always, two]
         return solve(given, self.facts, allowed, shows_numbers=shows_numbers)
 

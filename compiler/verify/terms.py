@@ -103,11 +103,11 @@ def signed(term: Term, width: int) -> Term:
 
 def choose(condition: Expression, yes: Expression, no: Expression) -> Expression:
     """One of two numbers."""
-    import z3
+    from .native.building import chosen
 
     if isinstance(condition, bool):
         return yes if condition else no
-    return z3.If(condition, yes, no)
+    return chosen(condition, yes, no)
 
 
 def either(condition: Expression, yes: Term, no: Term) -> Term:

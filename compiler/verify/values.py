@@ -220,13 +220,13 @@ class Values:
         return remainder(divide(whole, 1 << 8 * (offset - begin)), 1 << width)
 
     def _of_memory(self, name: str, element: str, at: Term) -> Term:
-        import z3
+        from .native.building import applied, integer
 
         width = bits(element)
         if at.constant is not None:
-            symbol = z3.Int(f"{name}:{element}[{at.constant}]")
+            symbol = integer(f"{name}:{element}[{at.constant}]")
         else:
-            symbol = z3.Function(f"{name}:{element}", z3.IntSort(), z3.IntSort())(at.value)
+            symbol = applied(f"{name}:{element}", [at.value])
         term = ranged(symbol, 0, (1 << width) - 1)
         self.facts.state_all(symbol, bounds(term))
         return term
@@ -269,7 +269,7 @@ class Values:
         """A symbol of which nothing is known but who shares it: in all iterations of the loops
         that are given, or else of those around the value, it is another one.
         """
-        import z3
+        from .native.building import applied, integer
 
         name = f"value.{self.facts.number_of(value)}"
         if loops is None and isinstance(value, Instruction) and value.block is not None:
@@ -284,10 +284,7 @@ class Values:
                 arguments.append(self.thread.index.value)
             else:
                 name = f"{name}.{self.thread.name}"
-        if not arguments:
-            return z3.Int(name)
-        numbers = [z3.IntVal(each) if isinstance(each, int) else each for each in arguments]
-        return z3.Function(name, *[z3.IntSort()] * (len(numbers) + 1))(*numbers)
+        return applied(name, arguments) if arguments else integer(name)
 
     def _is_of_simdgroup(self, value: Value) -> bool:
         """Whether all lanes of a simdgroup compute a value together and find the same."""

@@ -298,7 +298,7 @@ class _Axes:
     def __init__(
         self, facts: Facts, thread: str, size: tuple[int, int, int], counts: Mapping[str, int]
     ) -> None:
-        import z3
+        from ..native.building import integer
 
         self.facts, self.thread, self.size, self.counts = facts, thread, size, counts
         everyone = size[0] * size[1] * size[2]
@@ -309,7 +309,7 @@ class _Axes:
         of_thread = given.keys() - counts.keys()
         for axis, (symbol, count) in enumerate(counts.items(), start=1):
             given[symbol] = _along(axis, len(self.shape), count)
-        self.symbols = {each: z3.Int(each) for each in given}
+        self.symbols = {each: integer(each) for each in given}
         self.own = frozenset(each.get_id() for each in self.symbols.values())
         self.own_of_thread = frozenset(self.symbols[each].get_id() for each in of_thread)
         self._table = Table(given)

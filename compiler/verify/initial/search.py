@@ -235,6 +235,7 @@ class Search:
             ],
             study.facts,
             _SECONDS_OF_GUESS,
+            shows_numbers=False,
         )
         return found.answer != "no"
 
@@ -253,6 +254,6 @@ class Search:
 
 def _part() -> Any:
     """Which part of a read is asked about, if writes are of smaller ones."""
-    import z3
+    from ..native.building import integer
 
-    return z3.Int("part")
+    return integer("part")

@@ -18,7 +18,7 @@ from ..conditions import both
 from ..counts import Count
 from ..intervals import MEM_THREADGROUP
 from ..study import Study
-from ..terms import Expression
+from ..terms import Expression, quotient
 from ..values import Values
 from ..walks.execution import Execution, NotKnown
 from ..walks.order import is_before
@@ -124,7 +124,7 @@ class Writer:
         numbers = backwards(self.digits, axes, at - self.origin)
         if self._is_flat:
             whole = numbers[0]
-            numbers = [whole % self._threads, whole / self._threads]
+            numbers = [whole % self._threads, quotient(whole, self._threads)]
         thread = numbers[0] + self.first
         turns = [turn.free == each for turn, each in zip(self.turns, numbers[1:], strict=True)]
         is_one = [thread >= 0, thread < self._everyone, *(each >= 0 for each in numbers[1:])]
@@ -153,10 +153,10 @@ class Writer:
         x, y, _ = self.study.kernel.size
         parts = [
             (thread.place[0], index % x),
-            (thread.place[1], index / x % y if y > 1 else 0),
-            (thread.place[2], index / (x * y)),
+            (thread.place[1], quotient(index, x) % y if y > 1 else 0),
+            (thread.place[2], quotient(index, x * y)),
             (thread.lane, index % LANES),
-            (thread.simdgroup, index / LANES),
+            (thread.simdgroup, quotient(index, LANES)),
         ]
         return [term.value == part for term, part in parts if term.constant is None]
 
@@ -225,11 +225,14 @@ class Writer:
         """The address of the first thread in the first iterations, in the solver's terms."""
         import z3
 
+        from ..native.building import integer, known, literal
+
         if isinstance(self.start, int):
             return self.start
         given = self._given(np.asarray([self.first]), [1] * len(self.turns))
-        pairs = [(z3.Int(name), z3.IntVal(int(each.flat[0]))) for name, each in given.items()]
-        return z3.substitute(self.start, *pairs)
+        pairs = [(integer(name), literal(int(each.flat[0]))) for name, each in given.items()]
+        found = z3.substitute(self.start, *pairs)
+        return known(found.ast)
 
 
 def before_barrier(

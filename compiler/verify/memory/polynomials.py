@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from ..terms import Expression
+
+if TYPE_CHECKING:
+    from ..native.reading import Reader
 
 Product = tuple[int, ...]
 """Numbers of the factors, sorted."""
@@ -58,9 +62,10 @@ class Polynomial:
     def expression(self) -> Expression:
         """The solver's term."""
         total: Expression = 0
+        order = {atom: at for at, atom in enumerate(self.atoms)}
         for product, coefficient in self.products.items():
             value: Expression = coefficient
-            for atom in product:
+            for atom in sorted(product, key=order.__getitem__):
                 value = value * self.atoms[atom]
             total = total + value
         return total
@@ -68,20 +73,31 @@ class Polynomial:
 
 def polynomial(term: Expression) -> Polynomial | None:
     """A term as a polynomial; None if it is too long."""
+    if isinstance(term, int):
+        return Polynomial(_number(term), {})
+    from ..native.building import known
+    from ..native.reading import Reader
+
     atoms: dict[int, Any] = {}
-    products = _products(term, atoms)
-    return None if products is None else Polynomial(products, atoms)
+    products = _products(Reader(term.ctx_ref()), term.as_ast(), atoms)
+    if products is None:
+        return None
+    return Polynomial(products, {number: known(atom) for number, atom in atoms.items()})
 
 
-def _products(term: Expression, atoms: dict[int, Any]) -> dict[Product, int] | None:
+def _number(number: int) -> dict[Product, int]:
+    return {(): number} if number else {}
+
+
+def _products(reader: Reader, term: Any, atoms: dict[int, Any]) -> dict[Product, int] | None:
     import z3
 
-    if isinstance(term, int):
-        return {(): term} if term else {}
-    if z3.is_int_value(term):
-        return _products(term.as_long(), atoms)
-    kind = term.decl().kind()
-    parts = [_products(each, atoms) for each in term.children()] if kind in _sums() else []
+    literal = reader.literal(term)
+    if literal is not None:
+        return _number(literal)
+    kind = reader.operation(term)
+    is_sum = kind in _sums()
+    parts = [_products(reader, each, atoms) for each in reader.parts(term)] if is_sum else []
     if any(part is None for part in parts):
         return None
     known = [part for part in parts if part is not None]
@@ -96,26 +112,23 @@ def _products(term: Expression, atoms: dict[int, Any]) -> dict[Product, int] | N
         for each in known:
             found = _times(found, each)
         return found if len(found) <= _MOST_PRODUCTS else None
-    atoms[term.get_id()] = term
-    return {(term.get_id(),): 1}
+    number = reader.number(term)
+    atoms[number] = term
+    return {(number,): 1}
 
 
 def _is_of_memory(term: Any) -> bool:
     """Whether there is an unknown function's result in a term."""
-    import z3
+    from ..native.reading import Reader
 
-    work, seen = [term], set()
-    while work:
-        each = work.pop()
-        if each.get_id() in seen:
-            continue
-        seen.add(each.get_id())
-        if each.num_args() and each.decl().kind() == z3.Z3_OP_UNINTERPRETED:
-            return True
-        work += each.children()
-    return False
+    reader = Reader(term.ctx_ref())
+    return any(
+        reader.is_unknown(each) and any(reader.parts(each))
+        for each in reader.all_parts(term.as_ast())
+    )
 
 
+@cache
 def _sums() -> tuple[int, ...]:
     import z3
 

@@ -8,7 +8,6 @@ is known that equal operands give equal results; so are loops that do nothing bu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from assay.sim.simt.ir.cfg import Loop
 from assay.sim.simt.ir.llvm_types import is_float
@@ -61,12 +60,12 @@ class _Patterns:
 
     def bits(self, value: Value, counts: Counts) -> Expression:
         """A value's bit pattern."""
-        import z3
+        from ..native.building import integer
 
         if isinstance(value, Constant):
             if value.number is not None:
                 return value.number
-            return z3.Int(f"literal.{value.type}.{value.literal}")
+            return integer(f"literal.{value.type}.{value.literal}")
         assert isinstance(value, Instruction) and value.block is not None
         known = self._values.counts_at(value.block, counts)
         key = (value, frozenset(known.items()))
@@ -89,10 +88,9 @@ class _Patterns:
 
     def _applied(self, name: str, operands: Sequence[Value], counts: Counts) -> Expression:
         """An unknown function, the same wherever it has this name."""
-        import z3
+        from ..native.building import applied
 
-        numbers = [_number(self.bits(each, counts)) for each in operands]
-        return z3.Function(name, *[z3.IntSort()] * (len(numbers) + 1))(*numbers)
+        return applied(name, [self.bits(each, counts) for each in operands])
 
     def _is_computed(self, value: Instruction) -> bool:
         return is_computed(value) and bool(value.operands)
@@ -165,9 +163,3 @@ def _name(value: Instruction) -> str:
     way = f"{value.predicate}.{value.contract}.{value.precise}.{sorted(value.flags)}"
     place = f"{value.root}.{value.element}.{value.components}.{value.index}"
     return f"bits.{value.operation.name}.{types}.{value.type}.{way}.{place}"
-
-
-def _number(value: Expression) -> Any:
-    import z3
-
-    return z3.IntVal(value) if isinstance(value, int) else value

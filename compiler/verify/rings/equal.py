@@ -46,7 +46,7 @@ def same_thread(
     found += [(turn.free, count.term.value) for turn, count in inner]
     for count in own[: len(own) - len(inner)]:
         is_now = count.free == now.term.value
-        if count.symbol and study.ask([*known, negation(is_now)], _SECONDS).answer == "no":
+        if count.symbol and study.can([*known, negation(is_now)], _SECONDS) == "no":
             found.append((count.free, now.term.value))
     return found
 
@@ -63,8 +63,10 @@ def substituted(term: Expression, pairs: Sequence[Pair]) -> Expression:
     """A term with what stands for symbols in their place."""
     import z3
 
+    from ..native.building import known, literal
+
     if isinstance(term, bool) or not pairs:
         return term
-    given = [(one, z3.IntVal(other) if isinstance(other, int) else other) for one, other in pairs]
+    given = [(one, literal(other) if isinstance(other, int) else other) for one, other in pairs]
     found = z3.simplify(z3.substitute(term, *given))
-    return True if z3.is_true(found) else False if z3.is_false(found) else found
+    return True if z3.is_true(found) else False if z3.is_false(found) else known(found.ast)

@@ -261,7 +261,7 @@ def _goes_on(study: Study, loop: Loop, turning: Turning) -> bool:
     ]
     turns = [one.free >= 0, other.free >= 0, apart != expected]
     # Mostly that is so of all numbers, which is easier to see without where the thread has been.
-    return any(study.ask([*turns, *more], may_be_one=True).answer == "no" for more in ([], come))
+    return any(study.can([*turns, *more], may_be_one=True) == "no" for more in ([], come))
 
 
 def _stays(study: Study, loop: Loop, turning: Turning) -> bool:
@@ -272,7 +272,7 @@ def _stays(study: Study, loop: Loop, turning: Turning) -> bool:
     outside = one_of(at < begin, at + length(access) > begin + turning.stride)
     assert access.block is not None
     path = study.a.path(access.block, _counts(study, loop, access, turn))
-    return study.ask([turn.free >= 0, path, outside], may_be_one=True).answer == "no"
+    return study.can([turn.free >= 0, path, outside], may_be_one=True) == "no"
 
 
 def _offset(turning: Turning, turn: Any) -> Expression:

@@ -318,6 +318,7 @@ def _are_zero(whole: Polynomial | None) -> Expression | None:
     if whole is None or len(whole.products) > _MOST_PRODUCTS:
         return None
     plain = {atom for atom, term in whole.atoms.items() if _is_linear(term)}
+    order = {atom: at for at, atom in enumerate(whole.atoms)}
     known: dict[frozenset[tuple[Product, int]], Expression | None] = {}
 
     def is_zero(part: Polynomial) -> Expression | None:
@@ -329,7 +330,8 @@ def _are_zero(whole: Polynomial | None) -> Expression | None:
     def split(part: Polynomial) -> Expression | None:
         if all(len(product) <= 1 and plain.issuperset(product) for product in part.products):
             return part.expression() == 0
-        ways = [part.split(each) for each in sorted(part.factors())[:_MOST_FACTORS]]
+        factors = sorted(part.factors(), key=order.__getitem__)
+        ways = [part.split(each) for each in factors[:_MOST_FACTORS]]
         zeros = [tuple(map(is_zero, each)) for each in ways if each is not None]
         found = [both(*each) for each in zeros if all(x is not None for x in each)]
         return one_of(*found) if found else None
@@ -343,37 +345,29 @@ def _is_linear(term: Expression) -> bool:
 
     if isinstance(term, int):
         return True
-    seen, work = set(), [term]
-    while work:
-        each = work.pop()
-        if each.get_id() in seen:
-            continue
-        seen.add(each.get_id())
-        parts = each.children()
-        kind = each.decl().kind() if z3.is_app(each) else None
-        unknown = [part for part in parts if not z3.is_int_value(part)]
-        if kind == z3.Z3_OP_MUL and len(unknown) > 1:
-            return False
-        if kind in (z3.Z3_OP_IDIV, z3.Z3_OP_MOD) and not z3.is_int_value(parts[1]):
-            return False
-        work += parts
+    from ..native.reading import Reader
+
+    reader = Reader(term.ctx_ref())
+    for each in reader.all_parts(term.as_ast()):
+        kind = reader.operation(each)
+        if kind in (z3.Z3_OP_MUL, z3.Z3_OP_IDIV, z3.Z3_OP_MOD):
+            are_known = [reader.is_literal(part) for part in reader.parts(each)]
+            if are_known.count(False) > 1 if kind == z3.Z3_OP_MUL else not are_known[1]:
+                return False
     return True
 
 
 def _is_unknown(term: Expression) -> bool:
     """Whether a term has what an operation gives whose meaning the solver is not told."""
-    import z3
+    from ..native.reading import Reader
 
-    seen, work = set(), [] if isinstance(term, int) else [term]
-    while work:
-        each = work.pop()
-        if each.get_id() in seen:
-            continue
-        seen.add(each.get_id())
-        if z3.is_app(each) and each.decl().name().startswith("value."):
-            return True
-        work += each.children()
-    return False
+    if isinstance(term, int):
+        return False
+    reader = Reader(term.ctx_ref())
+    return any(
+        reader.is_unknown(each) and reader.name(each).startswith("value.")
+        for each in reader.all_parts(term.as_ast())
+    )
 
 
 def _is_loaded(value: Instruction) -> bool:

@@ -158,7 +158,7 @@ def are_written_twice(study: Study, loop: Loop, writes: list[Instruction]) -> It
             unlike = one_of(study.a.thread.index.value != study.b.thread.index.value, *turns)
         start = address(study.a, one, mine).value
         end = address(study.b, other, theirs).value
-        model = study.ask(
+        answer = study.can(
             [
                 study.a.path(one.block, mine),
                 study.b.path(other.block, theirs),
@@ -167,7 +167,7 @@ def are_written_twice(study: Study, loop: Loop, writes: list[Instruction]) -> It
                 end < start + length(one),
             ]
         )
-        if model.answer != "no":
+        if answer != "no":
             yield one
 
 

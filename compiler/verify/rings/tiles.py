@@ -249,7 +249,7 @@ class _Proof:
             for each in self._unlike(load, then, question.at, write, mine, start, formulas)
         ]
         by_same, by_others = zip(*unlike, strict=True) if unlike else ((), ())
-        return any(study.ask([*formulas, *each]).answer == "no" for each in (by_same, by_others))
+        return any(study.can([*formulas, *each]) == "no" for each in (by_same, by_others))
 
     def _unlike(
         self,
@@ -336,7 +336,7 @@ class _Proof:
         for buffer in range(self._ring.rotation.buffers):
             is_here = [*path, *self._is_in(buffer, at)]
             turn = self._read_in(buffer)
-            if turn is None and study.ask(is_here).answer != "no":
+            if turn is None and study.can(is_here) != "no":
                 why = "it is overwritten before it is read"
                 yield Obstacle(why=why, site=write.site)
             elif turn is not None and not self._is_read(is_here, around, Count(offset=turn)):
@@ -372,4 +372,4 @@ class _Proof:
             return False
         missed = [*formulas, negation(both(*conditions))]
         someone = ([], *thread.thread.corners())
-        return any(self._study.ask([*missed, *who]).answer == "no" for who in someone)
+        return any(self._study.can([*missed, *who]) == "no" for who in someone)
