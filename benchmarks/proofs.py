@@ -166,7 +166,7 @@ def main(arguments: list[str]) -> int:
         found = proved(case)
         counted["kernels"] += 1
         counted["proved"] += found.is_proved
-        counted["in time"] += found.seconds <= GOAL_S
+        counted["in time"] += found.seconds + found.seconds_of_rings <= GOAL_S
         for ring in found.rings:
             counted["rings"] += 1
             counted["in order"] += ring.tiles is not None and ring.tiles.are_in_order

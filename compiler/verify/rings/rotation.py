@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from assay.sim.simt.ir.cfg import Loop
-from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, Instruction, Root, ThreadgroupArenaRoot
+from assay.sim.simt.ir.nodes import (
+    THREADGROUP_ROOTS,
+    Block,
+    Instruction,
+    Root,
+    ThreadgroupArenaRoot,
+)
 from assay.sim.site import Site
 
 from ..accesses import length
@@ -123,10 +129,11 @@ class Ring:
 def rings_in(study: Study) -> list[Ring]:
     """The rings of a kernel, of which `a` is any thread."""
     found = []
+    somebody = _Somebody(study)
     for loop in sorted(study.kernel.shared, key=lambda x: study.kernel.cfg.index[x.header]):
         turning: dict[Root, list[Turning]] = {}
         for access in _accesses(study, loop):
-            known = _turning(study, loop, access)
+            known = _turning(study, loop, access, somebody)
             if known is not None and access.root is not None:
                 turning.setdefault(access.root, []).append(known)
         found += [
@@ -145,11 +152,11 @@ def _accesses(study: Study, loop: Loop) -> Iterator[Instruction]:
             yield from (x for x in block.body if isinstance(x.root, THREADGROUP_ROOTS))
 
 
-def _turning(study: Study, loop: Loop, access: Instruction) -> Turning | None:
+def _turning(study: Study, loop: Loop, access: Instruction, somebody: _Somebody) -> Turning | None:
     """How an access goes round; None if it does not."""
     if not access.operation.accesses_memory:
         return None
-    given = {_TURN: np.arange(_LOOKED_AT), **_somebody(study, access)}
+    given = {_TURN: np.arange(_LOOKED_AT), **somebody.at(access)}
     try:
         at = evaluate(_at(study, loop, access, Count(_TURN)), given, otherwise=0)
     except Unknown:
@@ -168,19 +175,31 @@ def _turning(study: Study, loop: Loop, access: Instruction) -> Turning | None:
     return None
 
 
-def _somebody(study: Study, access: Instruction) -> dict[str, Numbers]:
-    """Where a thread is that comes to an access."""
-    assert access.block is not None
-    model = study.ask([study.a.path(access.block, {})], may_be_one=True)
-    if model.answer != "yes":
-        return {}
-    thread = study.a.thread
-    places = [*thread.place, thread.lane, thread.simdgroup]
-    return {
-        str(each.value): np.asarray(model.number(each.value))
-        for each in places
-        if each.constant is None
-    }
+class _Somebody:
+    """Where a thread is that comes to a block."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._known: dict[Block, dict[str, Numbers]] = {}
+
+    def at(self, access: Instruction) -> dict[str, Numbers]:
+        """Where one is that comes to an access."""
+        assert access.block is not None
+        if access.block not in self._known:
+            self._known[access.block] = self._coming_to(access.block)
+        return self._known[access.block]
+
+    def _coming_to(self, block: Block) -> dict[str, Numbers]:
+        model = self._study.ask([self._study.a.path(block, {})], may_be_one=True)
+        if model.answer != "yes":
+            return {}
+        thread = self._study.a.thread
+        places = [*thread.place, thread.lane, thread.simdgroup]
+        return {
+            str(each.value): np.asarray(model.number(each.value))
+            for each in places
+            if each.constant is None
+        }
 
 
 def _at(study: Study, loop: Loop, access: Instruction, count: Count) -> Expression:
