@@ -80,6 +80,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
             "compiler.verify",
             "compiler.verify.initial",
             "compiler.verify.memory",
+            "compiler.verify.native",
             "compiler.verify.rings",
             "compiler.verify.walks",
         ),
