@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import Any
 
 from assay.sim.lanes import LANES
@@ -119,19 +118,6 @@ class Positions:
     def simdgroups(self) -> Term | None:
         """How many simdgroups the thread's own threadgroup has; None if that is not known."""
         return None if self.is_ragged else constant(-(-_threads(self) // LANES))
-
-
-@lru_cache(maxsize=64)
-def position(
-    name: str,
-    size: Size,
-    group_name: str = "group",
-    *,
-    is_one_of_many: bool = False,
-    is_ragged: bool = False,
-) -> Positions:
-    """The same as `Positions`; made once, since nothing changes it."""
-    return Positions(name, size, group_name, is_one_of_many=is_one_of_many, is_ragged=is_ragged)
 
 
 def bounds(term: Term) -> list[Any]:

@@ -23,7 +23,7 @@ from .lanes import Strict
 from .memory.pointers import Pointers
 from .memory.stored import stored_in
 from .ranges import NEGATIVE, Lemmas
-from .solver import OutOfTime, time_limit
+from .solver import OutOfTime, own_terms, time_limit
 from .study import Assumed, Effort, Study
 from .terms import Expression
 from .values import Values
@@ -70,6 +70,7 @@ PROPERTIES: Final = tuple(about for group in TOGETHER for about in group)
 """What is proved, by name."""
 
 
+@own_terms()
 def prove(
     program: Program,
     launch: Launch,

@@ -63,6 +63,17 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         _thread.end = outer
 
 
+@contextmanager
+def own_terms() -> Iterator[None]:
+    """Have the solver's terms in a context of their own, so that what was asked before, of other
+    kernels, changes no answer.
+    """
+    from .native.building import own_terms
+
+    with own_terms():
+        yield
+
+
 @dataclass(frozen=True, slots=True)
 class Model:
     """Whether formulas can hold together, and if so numbers for which they do."""
@@ -107,6 +118,7 @@ def solve(
     import z3
 
     from .native.asking import tell
+    from .native.building import now
 
     if _thread.end is not None and time.monotonic() > _thread.end:
         raise OutOfTime
@@ -115,35 +127,35 @@ def solve(
         return Model("no")
     open = [each for each in given if each is not True]
     stated = [*open, *facts.about(open)]
-    solver = _solver(z3.main_ctx(), _FIRST, seconds)
+    solver = _solver(now().context, _FIRST, seconds)
     tell(solver, stated)
     found = solver.check()
     if found == z3.unsat:
         return Model("no")
     if found == z3.unknown:
-        return _apart(stated, _FURTHER, seconds) or Model("unknown")
-    if not shows_numbers:
-        return Model("yes")
-    return _apart(stated, [_FIRST, *_FURTHER], seconds) or Model("yes", solver.model())
+        return _apart(stated, seconds) or Model("unknown")
+    return Model("yes", solver.model() if shows_numbers else None)
 
 
-def _apart(stated: Sequence[Any], ways: Iterable[_Way], seconds: float) -> Model | None:
-    """What is found by the first way that finds something; None if none does.
+def _apart(stated: Sequence[Any], seconds: float) -> Model | None:
+    """What is found by the first further way that finds something; None if none does.
 
-    How far z3 comes, and which numbers it finds, follows the numbers that it gave to terms, and so
-    what was asked before. Here it is asked in a context of its own, where answers repeat.
+    How far z3 comes follows the numbers that it gave to terms, and so what was asked before of the
+    same kernel. Here it is asked in a context of its own, where hard questions have the same answer
+    whatever came before.
     """
     import z3
 
     from .native.asking import Translated
+    from .native.building import now
 
     formulas = Translated(stated)
-    for way in ways:
+    for way in _FURTHER:
         solver = _solver(formulas.context, way, seconds)
         formulas.tell(solver)
         found = solver.check()
         if found == z3.sat:
-            return Model("yes", solver.model().translate(z3.main_ctx()))
+            return Model("yes", solver.model().translate(now().context))
         if found == z3.unsat:
             return Model("no")
     return None

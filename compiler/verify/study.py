@@ -16,7 +16,7 @@ from .conditions import both, negation, one_of
 from .counts import Counts
 from .facts import Facts
 from .kernel import Kernel, is_read_only, unshared
-from .positions import position
+from .positions import Positions
 from .ranges import Lemmas, Ranges
 from .solver import Model, solve
 from .terms import Expression, Term
@@ -123,7 +123,7 @@ class Study:
 
     def thread(self, name: str, group: str = "group") -> Values:
         """A thread's values."""
-        place = position(
+        place = Positions(
             name,
             self.kernel.size,
             group,

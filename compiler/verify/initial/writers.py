@@ -225,14 +225,15 @@ class Writer:
         """The address of the first thread in the first iterations, in the solver's terms."""
         import z3
 
-        from ..native.building import integer, known, literal
+        from ..native.building import known, now
 
         if isinstance(self.start, int):
             return self.start
         given = self._given(np.asarray([self.first]), [1] * len(self.turns))
-        pairs = [(integer(name), literal(int(each.flat[0]))) for name, each in given.items()]
-        found = z3.substitute(self.start, *pairs)
-        return known(found.ast)
+        terms = now()
+        numbers = {name: int(each.flat[0]) for name, each in given.items()}
+        pairs = [(terms.integer(name), terms.literal(each)) for name, each in numbers.items()]
+        return known(z3.substitute(self.start, *pairs))
 
 
 def before_barrier(

@@ -75,14 +75,15 @@ def polynomial(term: Expression) -> Polynomial | None:
     """A term as a polynomial; None if it is too long."""
     if isinstance(term, int):
         return Polynomial(_number(term), {})
-    from ..native.building import known
+    from ..native.building import part, terms_of
     from ..native.reading import Reader
 
     atoms: dict[int, Any] = {}
     products = _products(Reader(term.ctx_ref()), term.as_ast(), atoms)
     if products is None:
         return None
-    return Polynomial(products, {number: known(atom) for number, atom in atoms.items()})
+    terms = terms_of(term)
+    return Polynomial(products, {number: part(atom, terms) for number, atom in atoms.items()})
 
 
 def _number(number: int) -> dict[Product, int]:

@@ -63,10 +63,11 @@ def substituted(term: Expression, pairs: Sequence[Pair]) -> Expression:
     """A term with what stands for symbols in their place."""
     import z3
 
-    from ..native.building import known, literal
+    from ..native.building import known, terms_of
 
     if isinstance(term, bool) or not pairs:
         return term
+    literal = terms_of(term).literal
     given = [(one, literal(other) if isinstance(other, int) else other) for one, other in pairs]
     found = z3.simplify(z3.substitute(term, *given))
-    return True if z3.is_true(found) else False if z3.is_false(found) else known(found.ast)
+    return True if z3.is_true(found) else False if z3.is_false(found) else known(found)

@@ -20,6 +20,7 @@ from ..lanes import Strict
 from ..memory.pointers import Pointers
 from ..races import races_within, same_memory, threadgroup_races, unknown_buffers
 from ..ranges import Lemmas
+from ..solver import own_terms
 from ..study import Assumed, Study
 from ..walks.parts import made_by_part
 
@@ -43,6 +44,7 @@ class Need:
     rests_on: tuple[Site, ...] = ()
 
 
+@own_terms()
 def needs_of(
     program: Program,
     size: Size,

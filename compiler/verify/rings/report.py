@@ -11,6 +11,7 @@ from ..barriers import share_loops
 from ..kernel import prepared
 from ..prove import Launch, assumed_of, taken_not_to_wrap
 from ..ranges import Lemmas
+from ..solver import own_terms
 from ..study import Study
 from .redundant import Need, needs_of
 from .rotation import Ring, Rotation, rings_in
@@ -43,6 +44,7 @@ def rings_of(program: Program, launch: Launch) -> Rings:
     return Rings(rotations=tuple(rotations_of(program, launch)), needs=tuple(needs))
 
 
+@own_terms()
 def rotations_of(program: Program, launch: Launch) -> list[Rotation]:
     """How rings of buffers go round in a kernel, and what is known of their tiles.
 

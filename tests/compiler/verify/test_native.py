@@ -21,8 +21,10 @@ from assay.compiler.verify.native.building import (
     chosen,
     integer,
     known,
-    literal,
     negated,
+    now,
+    own_terms,
+    part,
 )
 from assay.compiler.verify.native.reading import Reader
 
@@ -63,7 +65,7 @@ def test_conditions_choices_and_functions_are_those_that_z3_builds() -> None:
     assert (-own).eq(-x)
     function = z3.Function("f", z3.IntSort(), z3.IntSort(), z3.IntSort())
     assert applied("f", [own, 3]).eq(function(x, 3))
-    assert literal(-5).eq(z3.IntVal(-5))
+    assert now().literal(-5).eq(z3.IntVal(-5))
 
 
 def test_terms_of_z3_may_be_mixed_with_own_ones() -> None:
@@ -88,7 +90,8 @@ def test_a_term_lives_as_long_as_something_is_made_of_it() -> None:
         integer(f"z{number}") + number
     parts = list(Reader(total.ctx_ref()).all_parts(total.as_ast()))
     assert len(parts) > 3 * 2000
-    assert known(total.ast).eq(total)
+    assert part(total.as_ast(), now()).eq(total)
+    assert known(z3.simplify(total)).eq(z3.simplify(total))
 
 
 def test_a_reader_tells_what_terms_are_made_of() -> None:
@@ -118,5 +121,27 @@ def test_conditions_hold_in_a_context_of_their_own() -> None:
 
 @given(number=st.integers(-(2**40), 2**40), by=st.integers(1, 2**10))
 def test_a_quotient_of_numbers_is_rounded_down_as_that_of_terms_is(number: int, by: int) -> None:
-    found = z3.simplify(quotient(literal(number), by))
+    found = z3.simplify(quotient(now().literal(number), by))
     assert quotient(number, by) == found.as_long()
+
+
+def test_terms_of_two_contexts_are_not_put_together() -> None:
+    outside = integer("x")
+    with own_terms():
+        own = integer("x")
+        with pytest.raises(z3.Z3Exception, match="two contexts"):
+            own + outside
+        with pytest.raises(z3.Z3Exception, match="two contexts"):
+            all_of([own > 1, outside > 1])
+    assert integer("x") is outside
+
+
+def test_numbers_of_terms_follow_from_what_was_built_in_their_context() -> None:
+    def numbers() -> list[int]:
+        with own_terms():
+            return [(integer("x") * each + 1).get_id() for each in range(50)]
+
+    first = numbers()
+    kept = [integer(f"between {each}") + each for each in range(1000)]
+    assert numbers() == first
+    assert len(kept) == 1000
