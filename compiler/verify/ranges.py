@@ -93,6 +93,7 @@ class Ranges:
         self._missed: set[_Lemma] = set()
         self._meanwhile: dict[Any, tuple[Any, set[_Lemma]]] = {}
         self._any: Values | None = None
+        self._corner: Values | None = None
 
     def holds(self, value: Instruction, reading: Reading, *, is_compared: bool = False) -> bool:
         """Whether what a value's term is surely lies in its type, read so, whenever it is made.
@@ -189,13 +190,22 @@ class Ranges:
 
     def _values(self) -> Values:
         """Any thread's values."""
+        if self._any is None:
+            self._any = self._of("any", "group", Facts(self.kernel.function.instructions()))
+        return self._any
+
+    def _corner_values(self) -> Values:
+        """Those of a thread in a corner of the same grid."""
+        if self._corner is None:
+            self._corner = self._of("corner", "cornered", self._values().facts)
+        return self._corner
+
+    def _of(self, name: str, group: str, facts: Facts) -> Values:
         from .values import Values
 
-        if self._any is None:
-            facts = Facts(self.kernel.function.instructions())
-            place = Positions("any", self.kernel.size, is_ragged=self.kernel.is_ragged)
-            self._any = Values(self.kernel, place, facts, self)
-        return self._any
+        is_ragged = self.kernel.is_ragged
+        place = Positions(name, self.kernel.size, group, is_ragged=is_ragged)
+        return Values(self.kernel, place, facts, self)
 
     def _refuted(self, values: Values, formulas: list[Expression]) -> bool:
         given = [*formulas, *values.thread.facts, *self._assumed(values)]
@@ -223,9 +233,23 @@ class Ranges:
         # In each launch are these threads: what wraps in one of them always does in no launch not.
         missed = negation(both(path, negation(inside)))
         in_loop = self.kernel.cfg.innermost[value.block] is not None
-        return not in_loop and any(
+        always = not in_loop and any(
             self._refuted(values, [missed, *corner]) for corner in values.thread.corners()
         )
+        return always or self._wraps_in_a_corner(value, reading, path)
+
+    def _wraps_in_a_corner(self, value: Instruction, reading: Reading, path: Expression) -> bool:
+        """Whether wherever some thread makes a value, a thread in a corner of the grid does, and it
+        wraps there: of loops, in their first iterations.
+        """
+        values, corner = self._values(), self._corner_values()
+        assert value.block is not None
+        first = {loop: Count() for loop in self.kernel.around(value.block)}
+        counts = corner.counts_at(value.block, first)
+        outside = _outside(corner.term(value, counts), bits(value.type), reading)
+        wraps = both(corner.path(value.block, counts), outside)
+        given = [path, negation(wraps), *corner.thread.facts, *self._assumed(corner)]
+        return any(self._refuted(values, [*given, *at]) for at in corner.thread.corners())
 
     def _is_always_made(self, value: Instruction) -> bool:
         """Whether all ways through the kernel lead to a value; loops are taken to end."""

@@ -136,7 +136,9 @@ class Study:
         """Whether a condition is proved where a path was taken."""
         if isinstance(condition, bool):
             return condition
-        key = (0 if isinstance(path, bool) else path.get_id(), condition.get_id())
+        if path is False:
+            return True
+        key = (0 if path is True else path.get_id(), condition.get_id())
         if key not in self._lemmas:
             self._kept += [path, condition]
             model = solve(

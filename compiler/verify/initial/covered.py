@@ -32,6 +32,7 @@ from .writers import Place, Writer
 
 _MOST_TURNS: Final = 64  # of a loop within the iteration
 _MOST_ENTRIES: Final = 1 << 20
+_FARTHEST: Final = 1 << 50  # addresses, of which keys are made
 _MOST_APART: Final = 8  # iterations of a loop before the ring's that are told apart
 _SECONDS: Final = 1.0
 _SECONDS_OF_BOUND: Final = 0.1
@@ -332,7 +333,7 @@ class _Axes:
             return None
         base, own = parts
         numbers = self._table.number(own)
-        if numbers is None:
+        if numbers is None or int(np.abs(numbers).max(initial=0)) >= _FARTHEST:
             return None
         everyone = np.broadcast_to(self._index, self.shape)
         return _Offsets(base, np.broadcast_to(numbers, self.shape)[where], everyone[where])

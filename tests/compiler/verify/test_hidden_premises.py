@@ -12,14 +12,17 @@ using namespace metal;
 //! [kernel.k]
 //! threadgroup = {threads}
 kernel void k(device uint* y, device uint* c, constant uint& n, uint i [[thread_position_in_grid]],
-              uint t [[thread_index_in_threadgroup]], uint g [[threadgroup_position_in_grid]]) {{
+              uint t [[thread_index_in_threadgroup]], uint g [[threadgroup_position_in_grid]],
+              uint size [[threads_per_threadgroup]]) {{
     {body}
 }}
 """
 
 
-def _proof(body: str, *, threads: int = 64, lanes: bool = False) -> KernelProof:
-    options = ProofOptions(cache=False, offers=False, lanes=lanes)
+def _proof(
+    body: str, *, threads: int = 64, lanes: bool = False, holds: tuple[str, ...] = ()
+) -> KernelProof:
+    options = ProofOptions(cache=False, offers=False, lanes=lanes, assume=holds)
     source = _HEAD.format(body=body, threads=threads)
     (proof,) = prove_source(source, "k.metal", options, workers=1)
     assert not proof.problem
@@ -278,6 +281,33 @@ kernel void k(device float* y, uint2 i [[thread_position_in_grid]],
     y[i.y * 16 + i.x] = s[row][column - 2];
 }
 """
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (i < n) y[(i - 1) % n] = t;",
+        "if (g < n) y[g * 64 + (t - 1) % 63] = t;",
+        "for (uint k = 0; k < n; ++k) y[g * 64 + (t - 1) % 63] = t + k;",
+    ],
+)
+def test_what_wraps_wherever_somebody_comes_is_not_taken_not_to_wrap(body: str) -> None:
+    assert _verdicts(_proof(body))["buffer races"] != "proved"
+
+
+DEAD = """\
+threadgroup uint s[64];
+if (size == 32) threadgroup_barrier(mem_flags::mem_threadgroup);
+if (n >= 8) s[t / 8 * n + t % 8] = 0;
+threadgroup_barrier(mem_flags::mem_threadgroup);
+s[t / 8 * n + t % 8] = t;
+y[i] = s[t / 8 * n + t % 8];
+"""
+
+
+def test_what_holds_where_nobody_comes_is_not_said_of_other_places() -> None:
+    found = _verdicts(_proof(DEAD, holds=("groups.x == 1", "n <= 8")))
+    assert found["threadgroup races"] == "refuted"
 
 
 def test_what_wraps_in_each_launch_is_not_taken_not_to_wrap_behind_a_loop() -> None:

@@ -32,4 +32,6 @@ def test_a_kernel_has_the_same_answers_after_others(
 
 
 def _answers(kernel: RandomKernel, seed: int) -> dict[str, Answer]:
-    return answers(program_of(kernel, str(seed)), kernel, PROPERTIES, Effort(examples=2))
+    return answers(
+        program_of(kernel, str(seed)), kernel, PROPERTIES, Effort(examples=2, seconds=0.5)
+    )
