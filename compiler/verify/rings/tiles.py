@@ -19,7 +19,7 @@ from assay.sim.simt.ir.operations.memory import STORE
 from ..accesses import address, length
 from ..answers import UNKNOWN_ARRAY, Obstacle
 from ..conditions import both, negation, one_of
-from ..copies import copies_of
+from ..copies import Copies, copies_of
 from ..counts import Count, Counts
 from ..initial.search import Search
 from ..initial.writers import Place, Writer
@@ -70,10 +70,11 @@ def tiles_of(study: Study, ring: Ring) -> Tiles:
         ring: how buffers go round.
     """
     ahead = ring.rotation.ahead
-    found = list(_beyond(study, ring))
+    copies = copies_of(study)
+    found = list(_beyond(study, ring, copies))
     if found or ahead is None:
         return Tiles(are_in_order=False, are_read=False, obstacles=tuple(found))
-    proof = _Proof(study, ring, ahead)
+    proof = _Proof(study, ring, ahead, copies)
     first = proof.first()
     stale = list(itertools.islice(proof.stale(), 1))
     if first:
@@ -88,7 +89,7 @@ def tiles_of(study: Study, ring: Ring) -> Tiles:
     )
 
 
-def _beyond(study: Study, ring: Ring) -> Iterator[Obstacle]:
+def _beyond(study: Study, ring: Ring, copies: Copies) -> Iterator[Obstacle]:
     """Why nothing can be said of a ring's tiles."""
     rotation, loop = ring.rotation, ring.loop
     if not (rotation.is_distinct or (rotation.is_proved and rotation.ahead == 0)):
@@ -114,7 +115,7 @@ def _beyond(study: Study, ring: Ring) -> Iterator[Obstacle]:
         elif isinstance(access.root, ThreadgroupArenaRoot):
             yield Obstacle(why=UNKNOWN_ARRAY, site=access.site)
     yield from _from_turns_around(study, ring)
-    yield from copies_of(study).obstacles
+    yield from copies.obstacles
     yield from unknown_arrays(study.kernel)
 
 
@@ -138,12 +139,12 @@ def _is_otherwise_written(access: Instruction) -> bool:
 class _Proof:
     """Asks what may go wrong with the tiles of one ring."""
 
-    def __init__(self, study: Study, ring: Ring, ahead: int) -> None:
+    def __init__(self, study: Study, ring: Ring, ahead: int, copies: Copies) -> None:
         self._study = study
         self._ring = ring
         self._loop: Loop = ring.loop
         self._ahead = ahead
-        self._search = Search(study, copies_of(study))
+        self._search = Search(study, copies)
         self._staged = Staged(study, self._search, self._loop)
         order = study.kernel.cfg.index
         writes = [
