@@ -18,7 +18,7 @@ from .llvm_records import Operand, Record
 from .llvm_text import read_globals, read_type_of_alloca, types_of
 from .object_pointers import Pointers, Thing, Touch, innermost, sources, step_of
 from .ranges import Ranges
-from .uninitialised import has_no_beginning
+from .uninitialised import UNSET
 
 PREFIX = "__assay_beyond."  # then: load or store, bytes, the size of the thing, and its name
 SEVERAL = "several"  # instead of a name: one of several variables, of which the smallest is given
@@ -40,7 +40,7 @@ _ALLOCA = re.compile(r"^  (%\S+) = alloca (.*)$")
 _PLAIN_USE = re.compile(
     r"^  (?:%\S+ = load (?P<loaded>[^,]+(?:, [^,]*[}\]>])?), ptr (?P<from>%[-\w.$]+)(?:,|$)"
     r"|store (?P<stored>.*), ptr (?P<to>%[-\w.$]+)(?:,|$)"
-    r"|call void @llvm\.lifetime\.\w+\.p0\()"
+    rf"|call void @(?:llvm\.lifetime\.\w+\.p0|{UNSET})\()"
 )
 _NAME = re.compile(r'%(?:"[^"]*"|[-$._A-Za-z0-9]+)')
 # Loads, stores, steps and copies through pointers that may be to variables.
@@ -51,7 +51,9 @@ _OWN_TOUCH = re.compile(
     re.MULTILINE,
 )
 _HANDED = re.compile(
-    r"^  (?:store ptr %[^,\s]+|(?:%\S+ = )?(?:tail )?call [^@\n]*@(?!llvm\.)[^\n]*)", re.MULTILINE
+    r"^  (?:store ptr %[^,\s]+|(?:%\S+ = )?(?:tail )?call [^@\n]*@"
+    rf"(?!llvm\.|{UNSET})[^\n]*)",
+    re.MULTILINE,
 )
 _VARIABLE = re.compile(_ALLOCA.pattern, re.MULTILINE)
 _PLAIN_POINTER = re.compile(r"\bptr (?:align \d+ )?(%[^,\s]+)")
@@ -226,19 +228,12 @@ class Entry:
         return not self._leaving()
 
     def held(self) -> str:
-        """The module whose variables stay in memory if an access may leave them, or if they are so
-        large that LLVM would not know of what was never set, and no others.
+        """The module whose variables stay in memory if an access may leave them, and no others.
 
         Of these LLVM is not to know the size: an index into a single number would be 0.
         """
-        names = _reached(self._pointers, self._leaving()) | set(self._large())
+        names = _reached(self._pointers, self._leaving())
         return _declare(self._text(list(_of_any_size(self._lines, names)), names), f"i64 @{_ONE}()")
-
-    def _large(self) -> Iterator[str]:
-        for line in self._lines:
-            match = _ALLOCA.match(line)
-            if match and has_no_beginning(read_type_of_alloca(match[2], self._types)):
-                yield match[1]
 
     def _leaving(self) -> list[Touch]:
         """Accesses not known to stay inside of their objects by what their indices can be."""

@@ -47,6 +47,7 @@ from .uninitialised import (
     mark_narrowed,
     mark_signed,
     mark_uninitialised,
+    without_unset,
 )
 
 _INLINE_EVERYTHING = 1_000_000
@@ -120,9 +121,9 @@ def optimised_text(
                 text = str(module)
             calls = _check(text, entry, name)
             optimised = _inlined(text, entry, calls, marks)
-            if calls.recursion is None or not _CALL_OF_SOURCE.search(optimised):
-                return optimised
-            return _inlined(*_with_levels(text, entry, name, calls), marks)
+            if calls.recursion is not None and _CALL_OF_SOURCE.search(optimised):
+                optimised = _inlined(*_with_levels(text, entry, name, calls), marks)
+            return without_unset(optimised)
         except RuntimeError as error:
             raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
 

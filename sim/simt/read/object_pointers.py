@@ -23,6 +23,7 @@ from ..ir.llvm_types import (
 from .llvm_instructions import read_instruction
 from .llvm_records import Operand, Record
 from .ranges import Range, Ranges
+from .uninitialised import UNSET
 
 _STEPS = ("getelementptr", "addrspacecast", "bitcast", "freeze", "phi", "select")
 _WANTED = re.compile(
@@ -32,7 +33,17 @@ _WANTED = re.compile(
 # Pointers to device and threadgroup memory are none to variables or tables.
 _POINTER = re.compile(r"\bptr(?! addrspace\([13]\))|= alloca ")
 _COPIES = ("@llvm.memcpy", "@llvm.memmove", "@llvm.memset")
-_HARMLESS = ("@llvm.lifetime", "@llvm.dbg", "@llvm.assume", "@llvm.annotation", "@llvm.invariant")
+_HARMLESS = tuple(
+    f"@{each}"
+    for each in (
+        "llvm.lifetime",
+        "llvm.dbg",
+        "llvm.assume",
+        "llvm.annotation",
+        "llvm.invariant",
+        UNSET,
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,11 @@ from .llvm_text import read_type_of_alloca, types_of
 PREFIX = f"__assay_{UNINITIALISED.name}_"
 _SIGNED_NAMES = {each.name: f"__assay_{mark.name}_" for mark, each in PLAIN.items()}
 _ADDRESS = "i64"  # what a pointer that was not set leads to
-_MAX_SCALARS = 256  # a larger variable stays in memory, which has a shadow of its own
+_MAX_SCALARS = 256
+UNSET = "__assay_unset"
+"""The optimiser takes this function to set a larger variable, which so stays in memory, of which
+there is a shadow."""
+_UNSET = re.compile(rf"^ *(?:tail )?call void @{UNSET}\([^\n]*\n", re.MULTILINE)
 _ALLOCA = re.compile(r'^\s*(%[-$._A-Za-z0-9]+|%"[^"]*") = alloca (.*)$')
 _BEGIN = re.compile(r"^\s*call void @llvm\.lifetime\.start\.p0\(ptr[^%]*(%[^)\s]+)\)(.*)$")
 _UNIFORM = re.compile(r"^declare [^@\n]*(@__assay_uniform_i32)\([^\n]*$", re.MULTILINE)
@@ -130,7 +134,13 @@ def mark_uninitialised(text: str, *, padding: bool = False) -> str:
         f"declare {kind} @{PREFIX}{kind}(i32) nounwind willreturn memory(none)"
         for kind in sorted(marks.used)
     ]
+    lines.append(f"declare void @{UNSET}(ptr nocapture) nounwind willreturn memory(argmem: write)")
     return "\n".join(lines)
+
+
+def without_unset(text: str) -> str:
+    """The module `text`, optimised, without calls that are said to set a variable."""
+    return _UNSET.sub("", text)
 
 
 class _Beginnings:
@@ -194,9 +204,11 @@ class _Beginnings:
     def _unset(self, variable: str, of: Type, location: str) -> list[str]:
         """Set the scalars of a variable to what the optimiser knows nothing of."""
         places = list(_scalars(of, 0, padding=self._padding))
+        if len(places) > _MAX_SCALARS:
+            return [f"  call void @{UNSET}(ptr nocapture {variable}){location}"]
         lines: list[str] = []
         self._number += 1
-        for offset, kind in places if len(places) <= _MAX_SCALARS else ():
+        for offset, kind in places:
             scalar = _ADDRESS if kind.startswith("ptr") else kind
             self.used.add(scalar)
             name = f"%assay.u{self._number}.{offset}"
@@ -211,11 +223,6 @@ class _Beginnings:
                 f"  store {kind} {name}, ptr {name}.p, align 1{location}",
             ]
         return lines
-
-
-def has_no_beginning(of: Type) -> bool:
-    """Whether a variable is so large that its scalars are not set to anything."""
-    return sum(1 for _ in _scalars(of, 0, padding=True)) > _MAX_SCALARS
 
 
 def _debug(line: str, variable: str) -> str:
