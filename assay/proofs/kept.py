@@ -77,6 +77,14 @@ def _key(program: Program, launch: Launch, about: str, optimised: bool = False) 
     scalars = [[repr(each) for each in kind.values()] for kind in told]
     lengths = sorted(launch.lengths.items())
     pointers = None if launch.pointers is None else sorted(map(repr, launch.pointers.items()))
-    about_launch = [launch.size, scalars, launch.holds, lengths, pointers, launch.ragged]
+    about_launch = [
+        launch.size,
+        scalars,
+        launch.holds,
+        lengths,
+        pointers,
+        launch.ragged,
+        launch.wide,
+    ]
     stated = json.dumps([*about_launch, launch.lanes, about, optimised])
     return digest(own_version(), program.key, stated)

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from assay.hal.metal.emulated import MTLCommandBuffer, MTLComputePipelineState, MTLDevice
     from assay.hal.metal.emulated.commands.commands import DispatchCommand
 
-_MOST_CONSTANT = 4096  # bytes that Metal lets a program set in a command
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launched:
@@ -257,6 +255,8 @@ def _launch(launched: Launched, kernel: KernelFunction, sources: Mapping[str, st
     for scalar in names.scalars.values():
         if (raw := constants.get(scalar.argument)) is not None:
             own = raw[scalar.offset : scalar.offset + scalar.width // 8]
+            if len(own) < scalar.width // 8:
+                continue
             value = int.from_bytes(own, "little", signed=scalar.is_signed)
             holds.append(f"{scalar.name} == {value}")
     return Launch(
@@ -275,7 +275,6 @@ def _launched(key: tuple[str, str], device: MTLDevice, command: DispatchCommand)
     ranges: list[Range] = []
     pointed: list[Pointed] = []
     memory = device.memory.memory
-    written = _written(kernel)
     for number, (argument, value) in enumerate(
         zip(kernel.arguments, command.arguments, strict=True)
     ):
@@ -284,32 +283,37 @@ def _launched(key: tuple[str, str], device: MTLDevice, command: DispatchCommand)
         elif argument.kind == "buffer":
             host, available = memory.resolve(value)
             if argument.is_reference and argument.address_space == "constant":
-                raw = ctypes.string_at(host, min(available, _MOST_CONSTANT))
-                raw = raw[: argument.size or _MOST_CONSTANT]
+                raw = ctypes.string_at(host, min(available, argument.size or available))
                 constants[argument.name] = raw
                 ranges.append(Range(argument.name, False, host, host + len(raw)))
                 pointed += pointers_in(raw, number, argument.name, memory.resolve)
             elif available:
                 lengths[argument.name] = available
-                is_written = number in written
-                ranges.append(Range(argument.name, is_written, host, host + available))
+                ranges.append(Range(argument.name, True, host, host + available, number))
+    met = [*ranges, *whole(pointed)]
+    if overlap(met) is not None:
+        written = _written(kernel)
+        met = [each.written_if(each.parameter in written) for each in met]
     return Launched(
         kernel=key,
         threadgroup=command.threads_per_threadgroup,
         groups=_groups(command),
         constants=tuple(constants.items()),
         lengths=(*lengths.items(), *lengths_of(pointed)),
-        overlaps=overlap([*ranges, *whole(pointed)]),
+        overlaps=overlap(met),
         pointers=tuple(places(pointed).items()),
     )
 
 
 def _written(kernel: KernelFunction) -> Collection[int]:
     """Numbers of the arguments that a kernel may write, whatever it declares: `const` may be cast
-    away. One that computes or loads addresses may write any.
+    away. One that computes or loads addresses may write any. The engines' own reading of it lacks
+    stores of what is there already.
     """
-    needs = kernel.program().needs
-    return range(len(kernel.arguments)) if needs.follows_pointers else needs.written
+    from assay.compiler.verify import written_arguments
+
+    found = written_arguments(kernel.program())
+    return range(len(kernel.arguments)) if found is None else found
 
 
 def _groups(command: DispatchCommand) -> Size | None:

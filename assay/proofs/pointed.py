@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,6 +23,11 @@ class Range:
     is_written: bool
     begin: int
     end: int
+    parameter: int | None = None  # that it is bound to, if the kernel may write there
+
+    def written_if(self, is_written: bool) -> Range:
+        """The same where it is known whether the kernel writes to its argument."""
+        return self if self.parameter is None else replace(self, is_written=is_written)
 
 
 @dataclass(frozen=True, slots=True)

@@ -258,6 +258,7 @@ class SourceProof:
             lengths=_lengths(kernel, self._options),
             ragged=self._options.ragged,
             lanes=self._options.lanes,
+            wide=_wide(self._setups.get(kernel.name, ()), size),
         )
 
 
@@ -268,6 +269,17 @@ def _sizes(setups: Iterable[Setup], threadgroup: Size | None) -> list[Setup]:
         known = setup if threadgroup is None else replace(setup, threadgroup=threadgroup)
         found.setdefault((known.threadgroup, tuple(known.constants.items())), known)
     return list(found.values())
+
+
+def _wide(setups: Iterable[Setup], size: Size) -> tuple[int, ...]:
+    """Dimensions of which a setup states that there are several threadgroups."""
+    found = set[int]()
+    for setup in setups:
+        grid = setup.threadgroups or setup.threads
+        one = (1, 1, 1) if setup.threadgroups is not None else size
+        if grid is not None:
+            found |= {at for at in range(3) if grid[at] > one[at]}
+    return tuple(sorted(found))
 
 
 def _lengths(kernel: KernelFunction, options: ProofOptions) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from .answers import Actor, Answer, Counterexample, Obstacle, Verdict
 from .assumptions import AssumptionError, Names, Scalar
 from .contents import Contents
+from .kernel import written_arguments
 from .memory.pointers import Place, Pointers
 from .prove import PROPERTIES, TOGETHER, Launch, prove
 from .study import Effort
@@ -26,4 +27,5 @@ __all__ = [
     "Verdict",
     "own_version",
     "prove",
+    "written_arguments",
 ]

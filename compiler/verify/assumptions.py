@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from assay.sim.simt.ir.nodes import BufferRoot
-from assay.sim.simt.ir.operations import positions as rows
-from assay.sim.simt.ir.operations.operation import Operation
 
 from .conditions import both, negation, one_of
 from .contents import Contents, Distinct, Elements, Find, may_be_written
@@ -23,12 +21,7 @@ from .terms import Expression, quotient, signed
 from .values import Values
 
 _AXES = "xyz"
-_POSITIONS: tuple[Operation, ...] = (
-    rows.THREAD_POSITION_IN_GRID,
-    rows.THREADGROUP_POSITION_IN_GRID,
-    rows.THREADS_PER_GRID,
-    rows.THREADGROUPS_PER_GRID,
-)
+_SIZES = frozenset(f"{thing}.{axis}" for thing in ("grid", "groups") for axis in _AXES)
 _NUMBERS: dict[type[ast.operator], Callable[[Any, Any], Expression]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
@@ -165,9 +158,10 @@ class Names:
         return _Reader(text, lambda name: self._term(name, values)).number()
 
     def _stand_in(self, name: str) -> Expression | None:
-        thing, _, axis = name.partition(".")
-        is_size = thing in ("grid", "groups") and axis in _AXES and len(axis) == 1
-        return 1 if is_size or self.scalar(name) is not None else None
+        is_size, is_argument = name in _SIZES, self.scalar(name) is not None
+        if is_size and is_argument:
+            raise AssumptionError(f"'{name}' may mean the grid, or an argument of that name")
+        return 1 if is_size or is_argument else None
 
     def _term(self, name: str, values: Values) -> Expression | None:
         if self._stand_in(name) is None:
@@ -285,18 +279,7 @@ def _is_distinct(tree: ast.expr) -> TypeGuard[ast.Call]:
 
 def unused_axes(kernel: Kernel) -> list[int]:
     """Dimensions of the grid that a kernel asks nothing about, in which it has one thread."""
-    used = {
-        _dimension(each)
-        for each in kernel.function.instructions()
-        if each.operation in _POSITIONS and each.operands
-    }
-    return [at for at, size in enumerate(kernel.size) if size == 1 and at not in used]
-
-
-def _dimension(position: Any) -> int | None:
-    """Which dimension a position is asked of."""
-    number = getattr(position.operands[0], "number", None)
-    return number if isinstance(number, int) else None
+    return [at for at, size in enumerate(kernel.size) if size == 1 and at not in kernel.asked]
 
 
 def _is_read(kernel: Kernel, buffer: Scalar) -> bool:
@@ -313,7 +296,9 @@ def candidates(kernel: Kernel, names: Names) -> Iterator[tuple[str, ...]]:
     """
     scalars = [name for name in names.scalars if "." not in name][:_MOST_SCALARS]
     unused = unused_axes(kernel)
-    axes = [axis for at, axis in enumerate(_AXES) if at not in unused]
+    meant = [axis for at, axis in enumerate(_AXES) if at not in unused]
+    # Arguments may have such names, too.
+    axes = [each for each in meant if not {f"grid.{each}", f"groups.{each}"} & set(names.scalars)]
     extents = [[f"grid.{axis} <= {name}" for name in scalars] for axis in axes]
     singles = [text for each in extents for text in each]
     yield from ((f"{name} >= 1",) for name in scalars)

@@ -26,7 +26,13 @@ from assay.sim.simt.ir.nodes import (
 from assay.sim.simt.ir.operations.marks import UNINITIALISED
 from assay.sim.simt.ir.operations.memory import LOAD
 from assay.sim.simt.ir.operations.operation import Variation
-from assay.sim.simt.ir.operations.positions import SIMDGROUP_INDEX_IN_THREADGROUP
+from assay.sim.simt.ir.operations.positions import (
+    SIMDGROUP_INDEX_IN_THREADGROUP,
+    THREAD_POSITION_IN_GRID,
+    THREADGROUP_POSITION_IN_GRID,
+    THREADGROUPS_PER_GRID,
+    THREADS_PER_GRID,
+)
 from assay.sim.simt.ir.operations.synchronisation import SIMDGROUP_BARRIER, THREADGROUP_BARRIER
 from assay.sim.simt.run.program import Program
 
@@ -36,6 +42,13 @@ from .loops import Rule
 from .memory.pointers import Pointers, buffers_behind, follow_pointers, is_null
 
 Size = tuple[int, int, int]
+_ALL_DIMENSIONS = frozenset(range(3))
+_POSITIONS = (
+    THREAD_POSITION_IN_GRID,
+    THREADGROUP_POSITION_IN_GRID,
+    THREADS_PER_GRID,
+    THREADGROUPS_PER_GRID,
+)
 LOOPS = frozenset({"loops", "race", "lanes", "reads", "init", "gaps"})
 _NULL = "it follows a null pointer, calls a function that is not there, or recurses too deep"
 
@@ -65,6 +78,8 @@ class Kernel:
             the number of the parameter.
         contents: what is assumed of the numbers in buffers.
         stored: what all that is read of arrays of the threadgroup surely lies between.
+        asked: dimensions of the grid that it asks about as it is written: what else the optimiser
+            sees that they do not matter for, such as a loop, it does ask about.
         lacks: what may be missing that another reading of the source has, or would have if it
             could be followed.
         behind: for each block, the loops that a thread may have been in on its way there, in the
@@ -85,6 +100,7 @@ class Kernel:
     contents: Contents = field(default_factory=Contents)
     stored: Mapping[Root, tuple[int, int]] = field(default_factory=dict)
     lacks: frozenset[Lack] = frozenset()
+    asked: frozenset[int] = _ALL_DIMENSIONS
     behind: Mapping[Block, frozenset[Loop]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -119,7 +135,6 @@ def prepared(
     optimised: bool = False,
     by_simdgroup: bool = False,
     needed: bool = False,
-    strict: bool = False,
 ) -> Kernel:
     """A kernel for threadgroups of a size.
 
@@ -132,13 +147,13 @@ def prepared(
         by_simdgroup: whether it is about threads of one simdgroup, to which barriers of the
             simdgroup are what those of the threadgroup are.
         needed: whether reads that nobody needs are left out, and variables have values.
-        strict: whether lanes of a simdgroup run in any order; they do in questions about one.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about; the message says what.
     """
     marks = LOOPS - {"reads", "init"} if needed else LOOPS
     function, lacks = _read(program, marks, optimised=optimised)
+    asked = _asked(program, marks)
     follow_pointers(function, pointers, frozenset(_written(function)))
     of_threadgroup = {x for x in function.instructions() if x.operation is THREADGROUP_BARRIER}
     if by_simdgroup:
@@ -158,15 +173,31 @@ def prepared(
         function=function,
         cfg=cfg,
         size=size,
-        lanes=_between_lanes(function, cfg, written, strict=strict or by_simdgroup),
+        lanes=_between_lanes(function, cfg, written),
         threads=_between_threads(function, cfg, written),
         written=written,
         words=_words(function),
         lacks=lacks,
+        asked=asked,
     )
     barriers = set(kernel.barriers)
     kernel.shared.update(loop for loop in cfg.loops if barriers & loop.blocks)
     return kernel
+
+
+def _asked(program: Program, marks: frozenset[str]) -> frozenset[int]:
+    """Dimensions of the grid that a kernel asks about as it is written; all if that is not read."""
+    try:
+        function = program.marked_function(marks)
+    except UnsupportedKernel:
+        return _ALL_DIMENSIONS
+    found: set[int] = set()
+    for each in function.instructions():
+        if each.operation in _POSITIONS and each.operands:
+            dimension = each.operands[0]
+            number = dimension.number if isinstance(dimension, Constant) else None
+            found |= _ALL_DIMENSIONS if number is None else {number}
+    return frozenset(found)
 
 
 def _read(
@@ -235,6 +266,19 @@ def _followed(program: Program, marks: frozenset[str]) -> Function:
     return function
 
 
+def written_arguments(program: Program) -> frozenset[int] | None:
+    """Numbers of the parameters behind which a kernel may write, as it is written; None if that is
+    not known, so that it may be all.
+    """
+    try:
+        written = frozenset(_written(program.marked_function(LOOPS)))
+    except UnsupportedKernel:
+        return None
+    if any(isinstance(root, AddressRoot) for root in written):
+        return None
+    return frozenset(root.parameter for root in written if isinstance(root, BufferRoot))
+
+
 def _written(function: Function) -> Iterator[Root]:
     """What a kernel writes to; an address if it is not known what is there."""
     for each in function.instructions():
@@ -278,16 +322,12 @@ def unshared(kernel: Kernel) -> Kernel:
     return replace(kernel, lanes=everything, threads=everything, shared=set())
 
 
-def _between_lanes(
-    function: Function, cfg: Cfg, written: frozenset[Root], *, strict: bool
-) -> Divergence:
+def _between_lanes(function: Function, cfg: Cfg, written: frozenset[Root]) -> Divergence:
     def differs(instruction: Instruction) -> bool:
-        """What has no value has any, and lanes that load at different times what others write need
-        not find the same.
+        """What has no value has any, and lanes that load what others write need not find the same,
+        whatever they make of it.
         """
-        if instruction.operation is UNINITIALISED:
-            return True
-        return strict and _may_change(instruction, written)
+        return instruction.operation is UNINITIALISED or _may_change(instruction, written)
 
     return analyse_divergence(function, cfg, differs)
 

@@ -49,6 +49,8 @@ class Launch:
             overlaps no other.
         ragged: whether the last threadgroups of a grid may not be full.
         lanes: whether nothing but barriers orders lanes of a simdgroup, rather than lock step.
+        wide: dimensions in which grids are known to have several threadgroups, though the kernel
+            may not ask about them.
     """
 
     size: Size
@@ -58,6 +60,7 @@ class Launch:
     pointers: Pointers | None = None
     ragged: bool = False
     lanes: bool = False
+    wide: tuple[int, ...] = ()
 
 
 TOGETHER: Final = (
@@ -239,7 +242,6 @@ def _prepared(
         pointers=launch.pointers,
         optimised=optimised,
         by_simdgroup=by_simdgroup,
-        strict=launch.lanes,
     )
     kernel.is_ragged = launch.ragged
     kernel.contents = _contents(kernel, launch)
@@ -291,7 +293,7 @@ def _within(seconds: float | None, about: str, find: Callable[[], Answer]) -> An
 
 def assumed_of(kernel: Kernel, launch: Launch) -> Assumed:
     """What holds of the launches that are meant, for a thread's values."""
-    unused = unused_axes(kernel)
+    unused = [axis for axis in unused_axes(kernel) if axis not in launch.wide]
 
     def found(values: Values) -> list[Expression]:
         groups = [values.thread.groups[axis].value == 1 for axis in unused]

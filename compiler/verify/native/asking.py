@@ -7,7 +7,7 @@ from typing import Any
 
 import z3
 
-from .calls import ADD_REFERENCE, DROP_REFERENCE, Call, call
+from .calls import ADD_REFERENCE, call
 
 
 def tell(solver: Any, conditions: Iterable[Any]) -> None:
@@ -18,7 +18,7 @@ def tell(solver: Any, conditions: Iterable[Any]) -> None:
 
 
 class Translated:
-    """Conditions in a context of their own.
+    """Conditions in a context of their own, with which they go.
 
     Args:
         conditions: of another context.
@@ -39,10 +39,6 @@ class Translated:
         """Have a solver of that context take that they hold."""
         for each in self._terms:
             _ASSERT(self._own, solver.solver, each)
-
-    def __del__(self, drop: Call = DROP_REFERENCE) -> None:
-        for each in self._terms:
-            drop(self._own, each)
 
 
 _ASSERT = call("Z3_solver_assert", None, 3)

@@ -35,4 +35,3 @@ def typed(name: str, result: Any, *arguments: Any) -> Call:
 
 
 ADD_REFERENCE = call("Z3_inc_ref", None, 2)
-DROP_REFERENCE = call("Z3_dec_ref", None, 2)

@@ -62,7 +62,7 @@ def needs_of(
         lanes: whether nothing but barriers orders lanes of a simdgroup.
         pointers: where pointers in arguments lead to.
     """
-    every = prepared(program, size, pointers=pointers, strict=lanes)
+    every = prepared(program, size, pointers=pointers)
     if every.lacks or any(made_by_part(Study(every, assumed(every), together=True))):
         return []
     sites = [barrier.site for block in every.barriers if (barrier := barrier_of(block))]
@@ -78,7 +78,7 @@ def needs_of(
             return kernel
 
         strict = Strict(by_simdgroup, assumed, is_meant=lanes)
-        kernel = prepared(program, size, dropped, pointers, strict=lanes)
+        kernel = prepared(program, size, dropped, pointers)
         share_loops(kernel)
         return _rests_on(kernel, assumed, strict, lanes)
 

@@ -51,7 +51,7 @@ def rotations_of(program: Program, launch: Launch) -> list[Rotation]:
     Raises:
         UnsupportedKernel: for what proofs cannot be about.
     """
-    kernel = prepared(program, launch.size, needed=True, strict=launch.lanes)
+    kernel = prepared(program, launch.size, needed=True)
     share_loops(kernel)
     assumed, lemmas = assumed_of(kernel, launch), Lemmas()
 

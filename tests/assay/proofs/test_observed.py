@@ -214,6 +214,54 @@ def test_what_is_written_through_const_is_written() -> None:
     assert "its arguments 'x' and 'y' share memory" in proof.problem
 
 
+PUT_BACK = (
+    HEAD
+    + """\
+kernel void back(device uint* x [[buffer(0)]], device const uint* y [[buffer(1)]],
+                 uint t [[thread_index_in_threadgroup]], uint i [[thread_position_in_grid]]) {
+    threadgroup uint s[32];
+    uint v = x[i];
+    x[i] = v + 1;
+    x[i] = v;
+    s[t] = y[63 - i];
+}
+"""
+)
+
+
+def test_what_is_put_back_where_it_was_is_written_all_the_same() -> None:
+    assert _proof_of(PUT_BACK, (0, 256)).is_proved
+    proof = _proof_of(PUT_BACK, (0, 0))
+    assert not proof.is_proved
+    assert "share memory" in proof.problem
+
+
+FAR = (
+    HEAD
+    + """\
+struct Far { uint a; alignas(BYTES) uint n; };
+kernel void far(device uint* y [[buffer(0)]], device const uint* x [[buffer(1)]],
+                constant Far& far [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+    if (far.n != 0 && x[i] == 12345) y[0] = i;
+    else y[i] = i;
+}
+"""
+)
+
+
+@pytest.mark.parametrize("bytes_before", [16, 4096])
+def test_a_member_of_a_constant_is_what_it_is_wherever_it_lies(bytes_before: int) -> None:
+    far = np.zeros(2 * bytes_before // 4, np.uint32)
+    far[bytes_before // 4] = 128
+    x, y = np.zeros(64, np.uint32), np.zeros(64, np.uint32)
+    source = FAR.replace("BYTES", str(bytes_before))
+    with launches_kept() as launches:
+        report = check_kernel(source, "far", y, x, far, threads=64, threadgroup=32)
+    assert not report.findings
+    prove_launches(launches, report)
+    assert report.findings or report.unchecked
+
+
 def test_what_is_only_read_may_be_bound_twice() -> None:
     own = "threadgroup uint s[32]; s[i % 32] = x[i] + y[i]"
     assert _proof_of(CAST.replace("WRITE[i] = y[63 - i]", own), (0, 0)).is_proved

@@ -314,3 +314,57 @@ def test_what_wraps_in_each_launch_is_not_taken_not_to_wrap_behind_a_loop() -> N
     options = ProofOptions(cache=False, offers=False, threadgroup=(8, 8, 1))
     (proof,) = prove_source(BEHIND_LOOP, "k.metal", options, workers=1)
     assert _verdicts(proof)["bounds"] == "refuted"
+
+
+IGNORED = """\
+#include <metal_stdlib>
+using namespace metal;
+SETUP
+kernel void k(device uint* y, device const uint* x, constant uint& w,
+              uint2 p [[thread_position_in_grid]]) {
+    uint z = p.y;
+    BODY
+}
+"""
+FOLDED = "for (uint j = 0; j < 32; ++j) z >>= 1; if (x[p.x] == 12345) y[p.x + z] += 1;"
+
+
+def _of_grid(body: str, setup: str = "") -> KernelProof:
+    options = ProofOptions(cache=False, offers=False, threadgroup=(64, 1, 1))
+    source = IGNORED.replace("SETUP", setup).replace("BODY", body)
+    (proof,) = prove_source(source, "k.metal", options, workers=1)
+    assert not proof.problem
+    return proof
+
+
+def test_a_dimension_that_the_optimiser_sees_not_to_matter_is_asked_about() -> None:
+    assert _verdicts(_of_grid(FOLDED))["buffer races"] != "proved"
+
+
+def test_a_grid_that_is_stated_has_its_size_in_dimensions_that_do_not_matter() -> None:
+    body = "if (p.x < w) y[(z % 1) * w + p.x] += 1;"
+    assert _verdicts(_of_grid(body))["buffer races"] == "proved"
+    stated = "//! [kernel.k]\n//! threads = [64, 2]"
+    assert _verdicts(_of_grid(body, stated))["buffer races"] == "refuted"
+
+
+@pytest.mark.parametrize("made", ["y[0]", "popcount(y[0])", "uint(float(y[0]))"])
+def test_lanes_agree_on_nothing_that_they_make_of_racing_reads(made: str) -> None:
+    body = f"threadgroup uint s[32]; uint v = {made}; s[(v + t) & 31] = t; y[0] = i;"
+    assert _verdicts(_proof(body, threads=32))["threadgroup races"] != "proved"
+
+
+GROUPS = """\
+#include <metal_stdlib>
+using namespace metal;
+struct Groups { uint x, y, z; };
+kernel void k(device uint* y, constant Groups& groups, uint i [[thread_position_in_grid]]) {
+    if (groups.x == 3) y[0] = i; else y[i] = i;
+}
+"""
+
+
+def test_an_assumption_that_may_mean_the_grid_or_an_argument_is_refused() -> None:
+    options = ProofOptions(cache=False, offers=False, assume=("groups.x == 2",))
+    (proof,) = prove_source(GROUPS, "k.metal", options, workers=1)
+    assert "may mean the grid, or an argument" in proof.problem
