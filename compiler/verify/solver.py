@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from assay.traces.garbage import no_collection
+
 from .facts import Facts
 from .terms import Expression
 
@@ -70,7 +72,8 @@ def own_terms() -> Iterator[None]:
     """
     from .native.building import own_terms
 
-    with own_terms():
+    # Terms live as long as their context: to look for cycles among them would be in vain.
+    with no_collection(), own_terms():
         yield
 
 

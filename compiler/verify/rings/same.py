@@ -28,6 +28,8 @@ from .staged import Staged, is_staged
 
 _MOST_FACTORS = 8
 _MOST_PRODUCTS = 24
+Zeros = dict[frozenset[tuple[Product, int]] | None, Expression | None]
+"""By the products of a polynomial, when it is 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,12 +62,14 @@ class Comparison:
         mine, other: the two.
         staged: who stored what the other one reads of threadgroup memory; None if nobody is asked.
         definitions: what makes symbols those of such a thread: it goes with every condition.
+        zeros: when polynomials are 0, as far as that was asked for.
     """
 
     mine: Maker
     other: Maker
     staged: Staged | None = None
     definitions: list[Expression] = field(default_factory=list)
+    zeros: Zeros = field(default_factory=dict)
     _known: dict[tuple[Value, Value], Expression] = field(default_factory=dict)
 
     def same(self, mine: Value, other: Value) -> Expression:
@@ -115,8 +119,15 @@ class Comparison:
         computed = self._computed(mine, other)
         if is_linear:
             return one_of(one == two, computed)
-        zero = _are_zero(polynomial(one - two))
+        zero = self._are_zero(one - two)
         return computed if zero is None else one_of(zero, computed)
+
+    def _are_zero(self, difference: Expression) -> Expression | None:
+        whole = polynomial(difference)
+        key = None if whole is None else frozenset(whole.products.items())
+        if key not in self.zeros:
+            self.zeros[key] = _are_zero(whole)
+        return self.zeros[key]
 
     def _is_merged(self, value: Value) -> bool:
         """Whether a value is one of several by the way that led to it."""
@@ -248,7 +259,7 @@ class Comparison:
 
     def _between(self, mine: Maker, other: Maker) -> Comparison:
         """A comparison as part of this one."""
-        return Comparison(mine, other, self.staged, self.definitions)
+        return Comparison(mine, other, self.staged, self.definitions, self.zeros)
 
     def _stored(self, mine: Value, other: Value) -> Expression:
         """Of what somebody stored in the same iteration for the other to read."""

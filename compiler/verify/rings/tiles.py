@@ -33,7 +33,7 @@ from ..walks.execution import Execution, NotKnown
 from .equal import same_thread, substituted
 from .origins import first_tile
 from .rotation import Ring
-from .same import Comparison, Maker
+from .same import Comparison, Maker, Zeros
 from .staged import Staged, are_written_twice, in_turn
 
 
@@ -146,6 +146,7 @@ class _Proof:
         self._ahead = ahead
         self._search = Search(study, copies)
         self._staged = Staged(study, self._search, self._loop)
+        self._zeros: Zeros = {}
         order = study.kernel.cfg.index
         writes = [
             each
@@ -272,7 +273,7 @@ class _Proof:
             return
         now = then[self._loop].further(self._ahead)
         theirs = Maker(writer.values, writer.counts, load.block)
-        compared = Comparison(mine, theirs, self._staged)
+        compared = Comparison(mine, theirs, self._staged, zeros=self._zeros)
         right = both(
             writer.executes,
             writer.start == start,
