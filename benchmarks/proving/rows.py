@@ -58,7 +58,9 @@ class Row:
             for name, verdict in self.verdicts.items()
             if verdict != "proved"
         }
-        return f"{self.project} {self.kernel} {self.seconds:g} s {self.problem} {open or 'proved'}"
+        return (
+            f"{self.project} {self.kernel} {self.seconds:g} s {self.problem} {open or self.verdict}"
+        )
 
 
 def row_of(unit: Unit, parts: Sequence[Part], problem: str) -> Row:
