@@ -11,6 +11,6 @@ from assay.sim.native.disk_cache import digest
 
 @functools.cache
 def own_version() -> str:
-    """A digest of this package and of the solver; that of the engine is in a program's key."""
+    """A digest of this package, the solver and LLVM; that of the engine is in a program's key."""
     own = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))]
-    return digest(version("z3-solver"), *own)
+    return digest(version("z3-solver"), version("llvmlite"), *own)
