@@ -11,9 +11,14 @@ from .calls import ADD_REFERENCE, call
 
 
 def tell(solver: Any, conditions: Iterable[Any]) -> None:
-    """Have a solver take that conditions hold; z3's own way casts each to be one first."""
+    """Have a solver take that conditions hold; z3's own way casts each to be one first.
+
+    Raises z3.Z3Exception for one of another context.
+    """
     context = solver.ctx.ref()
     for each in conditions:
+        if each.ctx is not solver.ctx:
+            raise z3.Z3Exception("a condition of another context than the solver's")
         _ASSERT(context, solver.solver, each.ast)
 
 

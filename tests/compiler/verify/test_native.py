@@ -133,6 +133,8 @@ def test_terms_of_two_contexts_are_not_put_together() -> None:
             own + outside
         with pytest.raises(z3.Z3Exception, match="two contexts"):
             all_of([own > 1, outside > 1])
+        with pytest.raises(z3.Z3Exception, match="another context"):
+            tell(z3.Solver(ctx=now().context), [outside > 1])
     assert integer("x") is outside
 
 
