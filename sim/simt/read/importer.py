@@ -19,17 +19,10 @@ from ..ir.faults import UnsupportedKernel
 from ..ir.nodes import Function
 from .apart import PREFIX as APART
 from .apart import keep_apart, often_called
-from .beyond import (
-    Entry,
-    are_inside,
-    compared,
-    hide_variables,
-    may_be_larger,
-    may_leave,
-    released,
-    shown,
-    without_open,
-)
+from .beyond.annotations import are_inside, compared, without_open
+from .beyond.entry import Entry
+from .beyond.leaving import may_be_larger, may_leave
+from .beyond.variables import hide_variables, released, shown
 from .call_graph import Calls, check_calls, check_switches
 from .defined import acts, defined, kept_stores, stores
 from .divisions import known_divisors

@@ -29,8 +29,8 @@ from ..ir.operations.integers import (
 )
 from ..ir.operations.operation import Operation, Origin
 from ..ir.operations.table import INTRINSICS, MACHINE, Spelled, find_machine
-from .beyond import MAY_END
-from .beyond import PREFIX as BEYOND_PREFIX
+from .beyond.annotations import MAY_END
+from .beyond.annotations import PREFIX as BEYOND_PREFIX
 from .divisions import HIDING
 from .llvm_records import Record
 from .sites import plain_name
