@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from assay.traces.garbage import no_collection
@@ -25,21 +25,24 @@ class _Way:
 
     Attributes:
         tactics: what it does in turn; its usual ones if there are none.
+        share: of the work that is allowed, how much.
         is_simplex: whether sums are solved by its older simplex, which gives up soon or never does.
     """
 
     tactics: tuple[str, ...] = ()
+    share: float = 1
     is_simplex: bool = False
 
 
 # The first decides nine questions of ten, most in a few thousandths of a second; z3's usual way is
 # slower at these, and decides nearly all of the rest. Quotients as numbers of their own are what
-# others get easy by.
+# most get easy by that cannot hold, and hard that can.
 _FIRST: Final = _Way(("smt",), is_simplex=True)
-_FURTHER: Final = (
-    _Way(),
-    _Way(("purify-arith", "smt")),
-    _Way(("simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "purify-arith", "smt")),
+_USUAL: Final = _Way()
+_PURIFIED: Final = _Way(("purify-arith", "smt"))
+_SOON: Final = replace(_PURIFIED, share=0.25)
+_LAST: Final = _Way(
+    ("simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "purify-arith", "smt")
 )
 
 
@@ -106,6 +109,7 @@ def solve(
     seconds: float = 4.0,
     *,
     shows_numbers: bool = True,
+    is_doubted: bool = False,
 ) -> Model:
     """Whether formulas can hold together, with all that is known of their symbols.
 
@@ -114,6 +118,7 @@ def solve(
         facts: what is known of symbols.
         seconds: about how long it may take, in units of work so that results repeat.
         shows_numbers: whether the numbers matter for which they hold.
+        is_doubted: whether they are more likely not to hold.
 
     Raises:
         OutOfTime: if the time of `time_limit` is over.
@@ -136,12 +141,13 @@ def solve(
     if found == z3.unsat:
         return Model("no")
     if found == z3.unknown:
-        return _apart(stated, seconds) or Model("unknown")
+        ways = (_SOON, _USUAL, _PURIFIED, _LAST) if is_doubted else (_USUAL, _PURIFIED, _LAST)
+        return _apart(stated, ways, seconds) or Model("unknown")
     return Model("yes", solver.model() if shows_numbers else None)
 
 
-def _apart(stated: Sequence[Any], seconds: float) -> Model | None:
-    """What is found by the first further way that finds something; None if none does.
+def _apart(stated: Sequence[Any], ways: Iterable[_Way], seconds: float) -> Model | None:
+    """What is found by the first way that finds something; None if none does.
 
     How far z3 comes follows the numbers that it gave to terms, and so what was asked before of the
     same kernel. Here it is asked in a context of its own, where hard questions have the same answer
@@ -153,7 +159,7 @@ def _apart(stated: Sequence[Any], seconds: float) -> Model | None:
     from .native.building import now
 
     formulas = Translated(stated)
-    for way in _FURTHER:
+    for way in ways:
         solver = _solver(formulas.context, way, seconds)
         formulas.tell(solver)
         found = solver.check()
@@ -173,7 +179,7 @@ def _solver(context: Any, way: _Way, seconds: float) -> Any:
     else:
         solver = z3.Solver(ctx=context)
     solver.set("random_seed", _SEED)
-    solver.set("rlimit", int(seconds * _UNITS_A_SECOND))
+    solver.set("rlimit", int(seconds * way.share * _UNITS_A_SECOND))
     if way.is_simplex:
         solver.set("arith.solver", 2)
     return solver

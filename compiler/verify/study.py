@@ -160,7 +160,9 @@ class Study:
         """Whether the two threads, or the only one if they may be, can do what formulas say."""
         # Who wrote something is guessed by numbers.
         shows_numbers = self.many or not self.effort.is_for_proofs
-        return self._solved(formulas, seconds, may_be_one, shows_numbers=shows_numbers)
+        return self._solved(
+            formulas, seconds, may_be_one, shows_numbers=shows_numbers, is_doubted=True
+        )
 
     def can(
         self,
@@ -179,12 +181,19 @@ class Study:
         may_be_one: bool,
         *,
         shows_numbers: bool,
+        is_doubted: bool = False,
     ) -> Model:
         self.cases += 1
         allowed = self.effort.seconds if seconds is None else seconds
         two = True if may_be_one else self.are_two
         given = [*formulas, *self.always, two]
-        return solve(given, self.facts, allowed, shows_numbers=shows_numbers)
+        return solve(
+            given,
+            self.facts,
+            allowed,
+            shows_numbers=shows_numbers,
+            is_doubted=is_doubted,
+        )
 
     def possible(self, *more: Expression) -> str:
         """Whether there is a launch as assumed, and more: "yes", "no" or "unknown"."""
