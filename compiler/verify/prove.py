@@ -136,13 +136,17 @@ def prove(
     def within_bounds() -> Answer:
         answer = ask(_bounds)
         if answer.verdict == "proved":
-            needed = _communicated(kernel) if optimised else set()
-            return answer if not needed or are_proved(needed) else _of_lacking(answer)
+            return if_followed(answer)
         stored = stored_in(kernel, Study(kernel, assumed, alone=True, effort=effort).a)
         if not stored or not reads_what_was_stored():
             return answer
         known = ask(_bounds, replace(kernel, stored=stored))
-        return known if known.verdict == "proved" else answer
+        return if_followed(known) if known.verdict == "proved" else answer
+
+    def if_followed(answer: Answer) -> Answer:
+        """A proof, if what the optimiser took threads to read is what they do read."""
+        needed = _communicated(kernel) if optimised else set()
+        return answer if not needed or are_proved(needed) else _of_lacking(answer)
 
     def reads_what_was_stored() -> bool:
         """Whether all that is read of threadgroup memory was written before, without a race."""
