@@ -152,8 +152,7 @@ def prepared(
         UnsupportedKernel: for what proofs cannot be about; the message says what.
     """
     marks = LOOPS - {"reads", "init"} if needed else LOOPS
-    function, lacks = _read(program, marks, optimised=optimised)
-    asked = _asked(program, marks)
+    function, lacks, asked = _read(program, marks, optimised=optimised)
     follow_pointers(function, pointers, frozenset(_written(function)))
     of_threadgroup = {x for x in function.instructions() if x.operation is THREADGROUP_BARRIER}
     if by_simdgroup:
@@ -185,12 +184,8 @@ def prepared(
     return kernel
 
 
-def _asked(program: Program, marks: frozenset[str]) -> frozenset[int]:
-    """Dimensions of the grid that a kernel asks about as it is written; all if that is not read."""
-    try:
-        function = program.marked_function(marks)
-    except UnsupportedKernel:
-        return _ALL_DIMENSIONS
+def _asked(function: Function) -> frozenset[int]:
+    """Dimensions of the grid that a kernel asks about."""
     found: set[int] = set()
     for each in function.instructions():
         if each.operation in _POSITIONS and each.operands:
@@ -202,8 +197,9 @@ def _asked(program: Program, marks: frozenset[str]) -> frozenset[int]:
 
 def _read(
     program: Program, marks: frozenset[str], *, optimised: bool
-) -> tuple[Function, frozenset[Lack]]:
-    """A copy of the kernel, and what may be missing.
+) -> tuple[Function, frozenset[Lack], frozenset[int]]:
+    """A copy of the kernel, what may be missing, and the dimensions of the grid that it asks about
+    as it is written; all if it cannot be read so.
 
     Raises:
         UnsupportedKernel: also where it surely follows a null pointer.
@@ -212,15 +208,17 @@ def _read(
     try:
         function = program.marked_function(marks)
     except UnsupportedKernel:
-        return clone(_followed(program, by_optimiser)), frozenset(Lack)
+        return clone(_followed(program, by_optimiser)), frozenset(Lack), _ALL_DIMENSIONS
+    asked = _asked(function)
     is_followed = not any(map(_is_of_nothing, function.instructions()))
     if not optimised and is_followed:
-        return clone(function), frozenset() if "reads" in marks else frozenset({Lack.OWN})
+        lacks = frozenset() if "reads" in marks else frozenset({Lack.OWN})
+        return clone(function), lacks, asked
     # The optimiser drops reads of a thread's own arrays that nobody needs, and puts others off.
     has_arrays = any(isinstance(each.root, PrivateRoot) for each in function.instructions())
     other = clone(_followed(program, by_optimiser))
     own = () if is_followed and not has_arrays else (Lack.OWN,)
-    return other, frozenset((*own, *_lacking(function, other)))
+    return other, frozenset((*own, *_lacking(function, other))), asked
 
 
 def _lacking(function: Function, other: Function) -> Iterator[Lack]:

@@ -111,11 +111,17 @@ def own_terms() -> Iterator[None]:
         _now.terms = outer
 
 
-class Number(z3.ArithRef):  # type: ignore[misc]
-    """An integer."""
+class _Own:
+    """What is the same of numbers and conditions: where they live, and how long."""
+
+    ast: Any
+    ctx: Any
 
     def __init__(self, ast: Any, terms: Terms) -> None:
-        _keep(self, ast, terms)
+        if not ast:  # of what is not of its sort
+            raise z3.Z3Exception("no term was made")
+        self.ast, self.ctx, self.terms = ast, terms.context, terms
+        ADD_REFERENCE(terms.handle, ast)
 
     def __del__(self) -> None:
         """It goes with its context."""
@@ -123,6 +129,10 @@ class Number(z3.ArithRef):  # type: ignore[misc]
     def get_id(self) -> int:
         """What tells it from other terms."""
         return int(_ID(self.terms.handle, self.ast))
+
+
+class Number(_Own, z3.ArithRef):  # type: ignore[misc]
+    """An integer."""
 
     def is_int(self) -> bool:
         """That it is no real number."""
@@ -182,18 +192,8 @@ class Literal(Number, z3.IntNumRef):  # type: ignore[misc]
     """A number that is known."""
 
 
-class Truth(z3.BoolRef):  # type: ignore[misc]
+class Truth(_Own, z3.BoolRef):  # type: ignore[misc]
     """A condition."""
-
-    def __init__(self, ast: Any, terms: Terms) -> None:
-        _keep(self, ast, terms)
-
-    def __del__(self) -> None:
-        """It goes with its context."""
-
-    def get_id(self) -> int:
-        """What tells it from other terms."""
-        return int(_ID(self.terms.handle, self.ast))
 
     def __eq__(self, other: object) -> Any:
         terms = self.terms
@@ -203,13 +203,6 @@ class Truth(z3.BoolRef):  # type: ignore[misc]
         return _unlike(self.terms, self.ast, self.terms.condition(other))
 
     __hash__ = z3.BoolRef.__hash__
-
-
-def _keep(term: Any, ast: Any, terms: Terms) -> None:
-    if not ast:  # of what is not of its sort
-        raise z3.Z3Exception("no term was made")
-    term.ast, term.ctx, term.terms = ast, terms.context, terms
-    ADD_REFERENCE(terms.handle, ast)
 
 
 def integer(name: str) -> Number:

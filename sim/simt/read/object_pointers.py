@@ -33,16 +33,13 @@ _WANTED = re.compile(
 # Pointers to device and threadgroup memory are none to variables or tables.
 _POINTER = re.compile(r"\bptr(?! addrspace\([13]\))|= alloca ")
 _COPIES = ("@llvm.memcpy", "@llvm.memmove", "@llvm.memset")
-_HARMLESS = tuple(
-    f"@{each}"
-    for each in (
-        "llvm.lifetime",
-        "llvm.dbg",
-        "llvm.assume",
-        "llvm.annotation",
-        "llvm.invariant",
-        UNSET,
-    )
+_HARMLESS = (
+    "@llvm.lifetime",
+    "@llvm.dbg",
+    "@llvm.assume",
+    "@llvm.annotation",
+    "@llvm.invariant",
+    f"@{UNSET}",
 )
 
 

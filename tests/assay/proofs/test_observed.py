@@ -188,11 +188,16 @@ def _proof_of(source: str, offsets: tuple[int, int]) -> KernelProof:
     return proof
 
 
-def test_a_constant_in_a_buffer_that_is_written_is_not_proved_to_stay() -> None:
-    assert _proof_of(ADDED, (0, 256)).is_proved
-    proof = _proof_of(ADDED, (0, 128))
+def _only_apart(source: str, offsets: tuple[int, int]) -> str:
+    """Why nothing is proved with arguments at such places, though it is with two buffers."""
+    assert _proof_of(source, (0, 256)).is_proved
+    proof = _proof_of(source, offsets)
     assert not proof.is_proved
-    assert "share memory" in proof.problem
+    return proof.problem
+
+
+def test_a_constant_in_a_buffer_that_is_written_is_not_proved_to_stay() -> None:
+    assert "share memory" in _only_apart(ADDED, (0, 128))
 
 
 CAST = (
@@ -208,10 +213,7 @@ kernel void cast(device const uint* x [[buffer(0)]], device const uint* y [[buff
 
 def test_what_is_written_through_const_is_written() -> None:
     source = CAST.replace("WRITE", "((device uint*)x)")
-    assert _proof_of(source, (0, 256)).is_proved
-    proof = _proof_of(source, (0, 0))
-    assert not proof.is_proved
-    assert "its arguments 'x' and 'y' share memory" in proof.problem
+    assert "its arguments 'x' and 'y' share memory" in _only_apart(source, (0, 0))
 
 
 PUT_BACK = (
@@ -230,10 +232,7 @@ kernel void back(device uint* x [[buffer(0)]], device const uint* y [[buffer(1)]
 
 
 def test_what_is_put_back_where_it_was_is_written_all_the_same() -> None:
-    assert _proof_of(PUT_BACK, (0, 256)).is_proved
-    proof = _proof_of(PUT_BACK, (0, 0))
-    assert not proof.is_proved
-    assert "share memory" in proof.problem
+    assert "share memory" in _only_apart(PUT_BACK, (0, 0))
 
 
 FAR = (

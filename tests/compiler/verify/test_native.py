@@ -12,7 +12,6 @@ import z3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.compiler.verify.initial.writers import quotient
 from assay.compiler.verify.native.asking import Translated, tell
 from assay.compiler.verify.native.building import (
     all_of,
@@ -27,6 +26,7 @@ from assay.compiler.verify.native.building import (
     part,
 )
 from assay.compiler.verify.native.reading import Reader
+from assay.compiler.verify.terms import quotient
 
 _ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv, operator.mod)
 _COMPARISONS = (
