@@ -7,21 +7,20 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from assay.compiler.verify.answers import Answer, Counterexample, Obstacle
 from assay.sim.check import Finding
 
 from ..checks.runs import run_setup
 from ..launches.errors import LaunchInputError
-from ..launches.inputs import Exact, Given, Raw, Setup, Size
+from ..launches.inputs import Given, Raw, Setup, Size
 from ..launches.plan import CannotPlan
 from ..launches.runner import CannotRun, Runner
 from ..reports.report import Report
 from .filled import Filled
+from .stated import Numbers, with_numbers
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import Argument, KernelFunction
+    from assay.compiler.msl import KernelFunction
 
 CHECK_OF = {
     "barriers": "barrier",
@@ -80,7 +79,7 @@ class Replay:
         check = CHECK_OF[answer.about]
         checks = (check, LANES) if self._lanes and check == "race" else (check,)
         for example in answer.counterexamples:
-            found = self._run(self._setup(example), checks)
+            found = self._run(self._setup(example), checks, example)
             if chosen := _same_place(found, example) or _any_place(found, answer):
                 return answer, chosen
         for setup in self._setups:
@@ -89,15 +88,20 @@ class Replay:
                 return answer, chosen
         return _undecided(answer), ()
 
-    def _run(self, setup: Setup, checks: Collection[str]) -> tuple[Finding, ...]:
-        """The findings of a run of checks; none if it cannot be run."""
+    def _run(
+        self, setup: Setup, checks: Collection[str], example: Counterexample | None = None
+    ) -> tuple[Finding, ...]:
+        """The findings of a run of checks, with the numbers of a counterexample in its arguments;
+        none if it cannot be run.
+        """
         filled = self._filled
         assumed = {} if filled is None else filled.buffers
         # What lies beyond a buffer is none of the numbers that something is assumed of.
         report = Report({*checks, _BOUNDS} if assumed else checks)
         report.add_sources(self._sources)
         with contextlib.suppress(CannotRun, CannotPlan, LaunchInputError):
-            known = setup if filled is None else filled.setup(setup)
+            told = with_numbers(self._kernel, setup, self._numbers_of(example))
+            known = told if filled is None else filled.setup(told)
             if known is not None:
                 run_setup(self._kernel, known, self._runner, report)
         found = report.all_findings
@@ -107,16 +111,20 @@ class Replay:
             return ()
         return tuple(each for each in found if each.check in checks)
 
+    def _numbers_of(self, example: Counterexample | None) -> Numbers:
+        """What a counterexample says of arguments that may be as it says."""
+        told = {} if example is None else example.arguments
+        return {at: number for at, number in told.items() if at[0] not in self._fixed}
+
     def _setup(self, example: Counterexample) -> Setup:
-        """How the kernel is run as a counterexample says; the rest is as its file has it."""
+        """How the kernel is run as a counterexample says, but for the numbers in its arguments; the
+        rest is as its file has it.
+        """
         given: dict[str, Given] = {}
         if self._setups:
             given.update(self._setups[0].arguments)
         for argument in self._kernel.arguments:
-            stated = _stated(argument, example)
-            if stated is not None:
-                given[argument.name] = stated
-            elif argument.address_space == "device":
+            if argument.address_space == "device":
                 given.pop(argument.name, None)  # made for another grid
         own = {argument.name for argument in self._kernel.arguments if argument.is_reference}
         for name, length in example.lengths.items():
@@ -128,23 +136,6 @@ class Replay:
         return Setup(
             where="counterexample", threadgroups=groups, threadgroup=self._size, arguments=given
         )
-
-
-def _stated(argument: Argument, example: Counterexample) -> Given | None:
-    """The bytes of an argument of which a counterexample says numbers."""
-    numbers = {
-        at: (element, number)
-        for (name, at), (element, number) in example.arguments.items()
-        if name == argument.name
-    }
-    if not numbers or not argument.is_reference or argument.size == 0:
-        return None
-    data = np.zeros(argument.size, np.uint8)
-    for at, (element, number) in numbers.items():
-        size = max(int(element[1:]) // 8, 1)
-        raw = number.to_bytes(size, "little")
-        data[at : at + size] = np.frombuffer(raw, np.uint8)[: max(argument.size - at, 0)]
-    return Exact(array=data)
 
 
 def _same_place(found: Iterable[Finding], example: Counterexample) -> tuple[Finding, ...]:
