@@ -86,10 +86,35 @@ class SourceProof:
         self.kernels = [
             (name, setup)
             for name in names
-            for setup in _sizes(self._setups.get(name, (Setup(),)), options.threadgroup)
+            for setup in self._sizes(name, self._setups.get(name, (Setup(),)))
         ]
         self._refuse_unknown_buffers()
         self._runner = Runner(self._library)
+
+    def _sizes(self, name: str, setups: Iterable[Setup]) -> list[Setup]:
+        """One setup for each size of threadgroups, with one set of function constants."""
+        given = self._options.threadgroup
+        known = [each if given is None else replace(each, threadgroup=given) for each in setups]
+        found: dict[object, Setup] = {}
+        for each in known:
+            is_alone = len({x.threads for x in known}) == 1
+            size = each.threadgroup if is_alone else self._size(name, each)
+            constants = sorted((str(key), repr(value)) for key, value in each.constants.items())
+            found.setdefault((size, tuple(constants)), each)
+        return list(found.values())
+
+    def _size(self, name: str, setup: Setup) -> Size | None:
+        """The size of threadgroups of a setup; None of a kernel that does not compile so."""
+        from assay.compiler.msl import CompileError
+        from assay.sim.simt import UnsupportedKernel
+
+        if setup.threadgroup is not None:
+            return setup.threadgroup
+        try:
+            kernel, _ = compiled_kernel(self._library, name, setup.constants)
+            return choose_grid(kernel, setup).threadgroup
+        except (CompileError, LaunchInputError, UnsupportedKernel):
+            return None
 
     def _refuse_unknown_buffers(self) -> None:
         """A name that is written wrong would leave accesses unchecked. Raises LaunchInputError."""
@@ -260,15 +285,6 @@ class SourceProof:
             lanes=self._options.lanes,
             wide=_wide(self._setups.get(kernel.name, ()), size),
         )
-
-
-def _sizes(setups: Iterable[Setup], threadgroup: Size | None) -> list[Setup]:
-    """One setup for each size of threadgroups, with one set of function constants."""
-    found: dict[object, Setup] = {}
-    for setup in setups:
-        known = setup if threadgroup is None else replace(setup, threadgroup=threadgroup)
-        found.setdefault((known.threadgroup, tuple(known.constants.items())), known)
-    return list(found.values())
 
 
 def _wide(setups: Iterable[Setup], size: Size) -> tuple[int, ...]:

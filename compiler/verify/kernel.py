@@ -337,6 +337,17 @@ def _may_change(instruction: Instruction, written: frozenset[Root]) -> bool:
     return not is_read_only(instruction.root, written)
 
 
+def read_by_all(kernel: Kernel) -> list[Instruction]:
+    """Reads of threadgroup memory in which threads are taken to find the same."""
+    return [
+        each
+        for each in kernel.accesses()
+        if each.operation.reads_memory
+        and isinstance(each.root, THREADGROUP_ROOTS)
+        and each not in kernel.threads.varying
+    ]
+
+
 def _between_threads(function: Function, cfg: Cfg, written: frozenset[Root]) -> Divergence:
     def differs(instruction: Instruction) -> bool:
         """What lanes of a simdgroup agree on, threads of a threadgroup need not."""

@@ -18,7 +18,7 @@ from .assumptions import AssumptionError, Names, candidates, unused_axes
 from .contents import Contents, may_be_written
 from .initial import ABOUT as INITIALISED
 from .initial import initialised
-from .kernel import Kernel, Lack, Size, is_read_only, prepared
+from .kernel import Kernel, Lack, Size, is_read_only, prepared, read_by_all
 from .lanes import Strict
 from .memory.pointers import Pointers
 from .memory.stored import stored_in
@@ -122,6 +122,7 @@ def prove(
     # Only properties of one group share lemmas, so that processes change no answer.
     lemmas = Lemmas()
     strict = Strict(
+        kernel,
         lambda: _prepared(program, launch, optimised=optimised, by_simdgroup=True),
         lambda other: assumed_of(other, launch),
         effort,
@@ -173,10 +174,11 @@ def prove(
         return strict.barriers(barriers.uniform_barriers(study(barriers.ABOUT)))
 
     def threadgroup_races() -> Answer:
-        return strict.threadgroup(races.threadgroup_races(study(races.THREADGROUP)))
+        asked = study(races.THREADGROUP)
+        return strict.together(strict.threadgroup(races.threadgroup_races(asked)), asked)
 
     found: list[Answer] = []
-    buffers_rest = races.BUFFERS in about and _reads_shared(kernel)
+    buffers_rest = races.BUFFERS in about and bool(read_by_all(kernel))
     if set(about) - {bounds.ABOUT}:
         uniform = within(barriers.ABOUT, uniform_barriers)
         if effort.is_for_proofs and uniform.verdict != "proved":
@@ -363,7 +365,7 @@ def _together(kernel: Kernel, uniform: Answer, raced: Answer) -> tuple[Answer, A
     """That threads come to the same barriers and that they do not race is proved together, by what
     goes wrong first: until then, the other holds.
     """
-    rests = _reads_shared(kernel)
+    rests = bool(read_by_all(kernel))
     return (_resting(uniform, raced) if rests else uniform), _resting(raced, uniform)
 
 
@@ -373,15 +375,6 @@ def _resting(answer: Answer, other: Answer) -> Answer:
         return answer
     why = f"it would be proved if {other.about} were, too"
     return replace(answer, verdict="undecided", obstacles=(Obstacle(why=why),))
-
-
-def _reads_shared(kernel: Kernel) -> bool:
-    """Whether threads are taken to read the same where they read threadgroup memory together."""
-    return any(
-        isinstance(each.root, THREADGROUP_ROOTS) and each not in kernel.threads.varying
-        for each in kernel.accesses()
-        if each.operation.reads_memory
-    )
 
 
 def _buffer_races(kernel: Kernel, launch: Launch, effort: Effort, lemmas: Lemmas) -> Answer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from assay.sim.check import layout
@@ -19,6 +19,7 @@ from assay.sim.simt.ir.nodes import (
 )
 from assay.sim.simt.ir.operations.marks import ACCESS_KIND
 from assay.sim.simt.ir.operations.memory import STORE
+from assay.sim.site import Site
 
 from .accesses import action, address, length
 from .answers import (
@@ -54,6 +55,32 @@ _UNKNOWN = "which copies are waited for is not known"
 _TEXTURES = "textures that are written are not followed"
 
 
+Which = Callable[[Instruction, Instruction], bool]
+"""Of which two accesses it is asked whether they meet."""
+
+
+def one_writes(one: Instruction, other: Instruction) -> bool:
+    """Whether one of two accesses is a write."""
+    return one.operation.writes_memory or other.operation.writes_memory
+
+
+def both_write(one: Instruction, other: Instruction) -> bool:
+    """Whether both are."""
+    return one.operation.writes_memory and other.operation.writes_memory
+
+
+def of_reads(sites: Collection[Site]) -> Which:
+    """Those of which one reads, at some places, and the other writes."""
+
+    def is_asked(one: Instruction, other: Instruction) -> bool:
+        return any(
+            read.site in sites and read.operation.reads_memory and write.operation.writes_memory
+            for read, write in ((one, other), (other, one))
+        )
+
+    return is_asked
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Visit:
     """An access in the iterations of loops that it is in."""
@@ -62,10 +89,10 @@ class Visit:
     state: State
 
 
-def threadgroup_races(study: Study, *, of_stores: bool = False) -> Answer:
-    """Whether two threads of a threadgroup race for its memory, or two stores do."""
+def threadgroup_races(study: Study, which: Which = one_writes) -> Answer:
+    """Whether two threads of a threadgroup race for its memory by some pairs of accesses."""
     kernel = study.kernel
-    found = _Search(study, lambda root: isinstance(root, THREADGROUP_ROOTS), of_stores=of_stores)
+    found = _Search(study, _is_of_threadgroup, which)
     found.obstacles += unknown_arrays(kernel)
     found.run(intervals(kernel, MEM_THREADGROUP), MEM_THREADGROUP)
     return found.answer(THREADGROUP)
@@ -91,9 +118,22 @@ def buffer_races(within: Study, between: Study) -> Answer:
     return replace(answer(BUFFERS, cases, examples, obstacles), in_order=inside.in_order)
 
 
-def races_within(study: Study, *, of_stores: bool = False) -> Answer:
-    """Whether two threads of one threadgroup race for a buffer, or two stores do."""
-    found = _Search(study, lambda root: isinstance(root, BufferRoot), of_stores=of_stores)
+def may_meet(study: Study, which: Which) -> bool:
+    """Whether there are accesses to a threadgroup's memory of some pairs between two barriers."""
+    found = _Search(study, _is_of_threadgroup, which)
+    return any(
+        next(found.pairs(each), None) is not None
+        for each in intervals(study.kernel, MEM_THREADGROUP)
+    )
+
+
+def _is_of_threadgroup(root: Root | None) -> bool:
+    return isinstance(root, THREADGROUP_ROOTS)
+
+
+def races_within(study: Study, which: Which = one_writes) -> Answer:
+    """Whether two threads of one threadgroup race for a buffer by some pairs of accesses."""
+    found = _Search(study, lambda root: isinstance(root, BufferRoot), which)
     found.run(intervals(study.kernel, MEM_DEVICE), MEM_DEVICE)
     return found.answer(BUFFERS)
 
@@ -102,11 +142,11 @@ class _Search:
     """Looks for races of two threads for memory behind some roots."""
 
     def __init__(
-        self, study: Study, belongs: Callable[[Root | None], bool], *, of_stores: bool = False
+        self, study: Study, belongs: Callable[[Root | None], bool], which: Which = one_writes
     ) -> None:
         self.study = study
         self.belongs = belongs
-        self.of_stores = of_stores
+        self.which = which
         self.copies = copies_of(study)
         self.examples: list[Counterexample] = []
         self.obstacles: list[Obstacle] = [*self.copies.obstacles]
@@ -126,7 +166,7 @@ class _Search:
     def run(self, intervals: Iterable[Interval], flag: int = 0) -> None:
         """Look through intervals between barriers with a flag, until there are examples enough."""
         for interval in intervals:
-            for one, other in self._pairs(interval):
+            for one, other in self.pairs(interval):
                 if self.study.effort.is_enough(self.examples, self.obstacles):
                     return
                 places = frozenset((one.access, other.access))
@@ -145,8 +185,8 @@ class _Search:
         else:
             self.examples += found
 
-    def _pairs(self, interval: Interval) -> Iterator[tuple[Visit, Visit]]:
-        """Accesses of an interval to the same memory, of which one writes."""
+    def pairs(self, interval: Interval) -> Iterator[tuple[Visit, Visit]]:
+        """Accesses of an interval to the same memory that are asked about."""
         visits = [
             Visit(access, state)
             for block, state in interval.visits
@@ -155,8 +195,7 @@ class _Search:
         ]
         visits = [each for each in visits if self._may_be(each)]
         for one, other in itertools.combinations_with_replacement(visits, 2):
-            writes = [each.access.operation.writes_memory for each in (one, other)]
-            meet = all(writes) if self.of_stores else any(writes)
+            meet = self.which(one.access, other.access)
             meet = meet and same_memory(one.access, other.access)
             meet = meet and not _are_atomic(one.access, other.access)
             if meet and self.study.meant(one.access, other.access):
@@ -289,7 +328,7 @@ def _meeting(
     model = study.ask(formulas, may_be_one=may_be_one)
     if model.answer != "no":
         # Most pairs need no more than where they are.
-        further = _more(a, (one.access, here), b, (other.access, there))
+        further = _more(study, (one.access, here), (other.access, there))
         if in_order and _may_follow(study, one, other):
             own = address(a, other.access, there).value  # where one would do what the other does
             further += [own < mine.value + length(one.access)]
@@ -350,16 +389,16 @@ def _copied_again(
 
 
 def _more(
-    a: Values,
-    one: tuple[Instruction, Counts],
-    b: Values,
-    other: tuple[Instruction, Counts],
+    study: Study, one: tuple[Instruction, Counts], other: tuple[Instruction, Counts]
 ) -> list[Expression]:
     """What else is known of two threads that come to an access each."""
+    a, b = study.a, study.b
     found = [*a.kernel.contents.unlike((a, *one), (b, *other))]
     found += tallied((a, *one), (b, *other))
     if isinstance(one[0].root, THREADGROUP_ROOTS):
-        found += [*same_reads(a, *one), *same_reads(b, *other)]
+        for each in (*same_reads(a, *one), *same_reads(b, *other)):
+            found.append(each.fact)
+            study.read_together.update(read.site for read in each.reads)
     return [each for each in found if each is not True]
 
 

@@ -78,6 +78,7 @@ class Study:
 
     Attributes:
         in_order: whether stores were found that nothing but lock step keeps apart.
+        read_together: places of reads that were taken to find the same one after the other.
     """
 
     def __init__(
@@ -118,6 +119,7 @@ class Study:
         self.lengths: Mapping[str, Expression] = {}  # of arguments that stand for memory
         self.cases = 0
         self.in_order = False
+        self.read_together: set[Site] = set()
         self._lemmas: dict[tuple[int, int], bool] = {}
         self._kept: list[Any] = []
 

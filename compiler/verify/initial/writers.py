@@ -263,9 +263,9 @@ def before_access(
     common = [loop for loop in kernel.around(read.block) if loop in around]
     known = tuple((loop, counts[loop]) for loop in common)
     if is_before(study.kernel, write, read):
-        others = not study.lanes or _behind_barrier(study, write, read, is_earlier=False)
+        others = _behind_barrier(study, write, read, is_earlier=False)
         yield from (Place(write, known, is_mine=mine, is_near=True) for mine in _whose(others))
-    others = not study.lanes or _behind_barrier(study, write, read, is_earlier=True)
+    others = _behind_barrier(study, write, read, is_earlier=True)
     for at, loop in reversed(list(enumerate(common))):
         earlier = (*known[:at], (loop, counts[loop].further(-1)))
         yield from (Place(write, earlier, is_mine=mine, is_near=True) for mine in _whose(others))

@@ -1,15 +1,17 @@
 """Reads of one place by one thread that find the same, unless there was a race before.
 
-Of what goes wrong first in a run, nothing went wrong before. If another simdgroup wrote a place
+Of what goes wrong first in a run, nothing went wrong before. If another thread wrote a place
 between two reads of it, with no barrier between them, that would be a race, and an earlier one. So
-the two found the same, if neither the thread nor others of its simdgroup, in lock step, write there
-meanwhile. This may only be used where races are looked for.
+the two found the same, if the thread itself writes nothing there meanwhile. This may only be used
+where races are looked for; and since lock step hides those of a simdgroup's lanes, and orders them
+in no way that compilers hold to, these are to be looked for of such reads as well.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, AddressRoot, Block, Instruction, block_of
 from assay.sim.simt.ir.operations.memory import LOAD
@@ -24,7 +26,15 @@ from ..values import Values
 _MOST_READS = 12  # before an access
 
 
-def same_reads(values: Values, access: Instruction, counts: Counts) -> list[Expression]:
+@dataclass(frozen=True, slots=True)
+class SameReads:
+    """Two reads, and that they find the same where their places are the same."""
+
+    reads: tuple[Instruction, Instruction]
+    fact: Expression
+
+
+def same_reads(values: Values, access: Instruction, counts: Counts) -> list[SameReads]:
     """That what a thread reads before an access is the same where its places are.
 
     Args:
@@ -33,7 +43,7 @@ def same_reads(values: Values, access: Instruction, counts: Counts) -> list[Expr
         counts: the iterations of the loops around it.
     """
     kernel = values.kernel
-    found: list[Expression] = []
+    found: list[SameReads] = []
     reads = list(itertools.islice(_reads_before(kernel, access), _MOST_READS))
     for one, other in itertools.combinations(reads, 2):
         if _find_the_same(kernel, one, other):
@@ -45,8 +55,9 @@ def same_reads(values: Values, access: Instruction, counts: Counts) -> list[Expr
                 values.read(each, at, "unsigned").value
                 for each, at in zip((one, other), here, strict=True)
             ]
-            found.append(one_of(negation(places[0] == places[1]), bits[0] == bits[1]))
-    return [each for each in found if each is not True]
+            fact = one_of(negation(places[0] == places[1]), bits[0] == bits[1])
+            found.append(SameReads((one, other), fact))
+    return [each for each in found if each.fact is not True]
 
 
 def _reads_before(kernel: Kernel, access: Instruction) -> Iterator[Instruction]:

@@ -2,7 +2,9 @@
 
 Two threads that copy or convert the same element of memory that nobody writes leave the same bits,
 whichever comes last. Operations on floating-point numbers are unknown functions here, of which only
-is known that equal operands give equal results; so are loops that do nothing but compute.
+is known that equal operands give equal results; so are loops that do nothing but compute. Those
+that a compiler may round together with others are such functions for one instruction alone, and for
+one iteration of a loop that it may unroll: elsewhere there are other neighbours.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from assay.sim.simt.ir.cfg import Loop
 from assay.sim.simt.ir.llvm_types import is_float
 from assay.sim.simt.ir.nodes import Constant, Instruction, Value
 from assay.sim.simt.ir.operations.control import PHI
+from assay.sim.simt.ir.operations.floats import FADD, FMA, FMUL, FNEG, FSUB
 from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD, STORE
 from assay.sim.simt.ir.operations.operation import OfThread
 
@@ -23,6 +26,7 @@ from ..loops import is_computed
 from ..terms import Expression
 from ..values import Values
 
+_ROUNDED = frozenset({FADD, FSUB, FMUL, FNEG, FMA})
 _MOST_VALUES = 500  # of a store; what more there is counts as unknown
 _Key = frozenset[tuple[Loop, Count]]
 
@@ -77,7 +81,7 @@ class _Patterns:
         if len(self._known) < _MOST_VALUES and self._is_opaque(value):
             loop = self._left(value)
             if loop is None and (self._is_computed(value) or self._is_fixed(value)):
-                return self._applied(_name(value), value.operands, counts)
+                return self._computed(value, counts)
             inputs = None if loop is None else self._inputs(loop)
             if inputs is not None:
                 name = f"left.{self._values.facts.number_of(value)}"
@@ -85,6 +89,15 @@ class _Patterns:
         if is_float(value.type):
             return self._values.term(value, counts).value
         return self._values.read(value, counts, "unsigned").value
+
+    def _computed(self, value: Instruction, counts: Counts) -> Expression:
+        if not _may_be_fused(value):
+            return self._applied(_name(value), value.operands, counts)
+        from ..native.building import applied
+
+        name = f"{_name(value)}.{self._values.facts.number_of(value)}"
+        turns = [count.term.value for loop, count in counts.items() if _may_be_unrolled(loop)]
+        return applied(name, [*(self.bits(each, counts) for each in value.operands), *turns])
 
     def _applied(self, name: str, operands: Sequence[Value], counts: Counts) -> Expression:
         """An unknown function, the same wherever it has this name."""
@@ -155,6 +168,27 @@ class _Patterns:
 
 def _is_of_thread(value: Value) -> bool:
     return isinstance(value, Instruction) and isinstance(value.operation.meaning, OfThread)
+
+
+def _may_be_fused(value: Instruction) -> bool:
+    """Whether a compiler may round it together with others, or was free to have done so."""
+    return value.contract and value.operation in _ROUNDED
+
+
+def _may_be_unrolled(loop: Loop) -> bool:
+    """Whether constants alone say how often a loop goes round."""
+    seen: set[Value] = set()
+    work = [block.condition for block in loop.blocks if not loop.blocks >= {*block.targets}]
+    while work:
+        each = work.pop()
+        if each in seen or not isinstance(each, Instruction):
+            continue
+        seen.add(each)
+        is_own = each.block is loop.header and each.operation is PHI
+        if not is_own and not (is_computed(each) and each.operands):
+            return False
+        work += each.operands
+    return True
 
 
 def _name(value: Instruction) -> str:

@@ -77,9 +77,9 @@ def needs_of(
             share_loops(kernel)
             return kernel
 
-        strict = Strict(by_simdgroup, assumed, is_meant=lanes)
         kernel = prepared(program, size, dropped, pointers)
         share_loops(kernel)
+        strict = Strict(kernel, by_simdgroup, assumed, is_meant=lanes)
         return _rests_on(kernel, assumed, strict, lanes)
 
     if without() is None:
@@ -114,9 +114,13 @@ def _rests_on(
     def study(*, lenient: bool = False, many: bool = False) -> Study:
         return Study(kernel, holds, lenient=lenient, many=many, lanes=lanes, lemmas=lemmas)
 
+    def no_races() -> Answer:
+        asked = study()
+        return strict.together(strict.threadgroup(threadgroup_races(asked)), asked)
+
     questions: tuple[Callable[[], Answer], ...] = (
         lambda: strict.barriers(uniform_barriers(study())),
-        lambda: strict.threadgroup(threadgroup_races(study())),
+        no_races,
         lambda: initialised(study(many=True)),
     )
     if unknown_buffers(kernel) or not all(ask().verdict == "proved" for ask in questions):

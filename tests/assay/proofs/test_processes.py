@@ -82,3 +82,25 @@ def test_a_kernel_that_nothing_can_be_proved_of_is_told_beside_the_others() -> N
     good, _, large = prove_source(source, "three.metal", options, workers=1)
     assert good.is_proved
     assert "private variables" in large.problem and not large.answers
+
+
+def test_each_size_of_threadgroups_that_setups_lead_to_is_asked_about() -> None:
+    source = """\
+#include <metal_stdlib>
+using namespace metal;
+//! [[kernel.k]]
+//! threads = 32
+//! [[kernel.k]]
+//! threads = 1024
+//! [[kernel.k]]
+//! threads = 4096
+kernel void k(device uint* y, uint t [[thread_index_in_threadgroup]],
+              uint i [[thread_position_in_grid]]) {
+    threadgroup uint s[1024];
+    s[t] = i;
+    y[i] = s[t ^ 32];
+}
+"""
+    proofs = list(prove_source(source, "k.metal", ProofOptions(cache=False), workers=1))
+    assert [each.threadgroup for each in proofs] == [(32, 1, 1), (256, 1, 1)]
+    assert proofs[1].is_refuted

@@ -368,3 +368,35 @@ def test_an_assumption_that_may_mean_the_grid_or_an_argument_is_refused() -> Non
     options = ProofOptions(cache=False, offers=False, assume=("groups.x == 2",))
     (proof,) = prove_source(GROUPS, "k.metal", options, workers=1)
     assert "may mean the grid, or an argument" in proof.problem
+
+
+_TWICE = """\
+#include <metal_stdlib>
+using namespace metal;
+kernel void k(device const float* x, device float* y, device float* z,
+              uint i [[thread_position_in_grid]], uint t [[thread_index_in_threadgroup]],
+              uint g [[threadgroup_position_in_grid]]) {{
+    float a = x[3 * g], b = x[3 * g + 1], c = x[3 * g + 2];
+    {body}
+}}
+"""
+_FUSED = "y[g] = a * (b + 0.0f) + c;"
+_PRODUCTS = "for (uint k = 0; k < 2; ++k) z[2 * i + k] = a * (b + float(k));"
+
+
+@pytest.mark.parametrize(
+    ("body", "is_proved"),
+    [
+        # Where the product is needed for something else, it is rounded by itself.
+        (f"if (t == 0) {{ {_PRODUCTS} {_FUSED} }} if (t == 40) {{ {_FUSED} z[2 * i] = 1; }}", 0),
+        (f"if (t == 0) {{ {_PRODUCTS} }} if (t == 0 || t == 40) {{ {_FUSED} }}", 1),
+        ("if (t == 0) y[g] = half(a); if (t == 40) { y[g] = half(a); z[2 * i] = 1; }", 1),
+    ],
+)
+def test_sums_that_may_be_fused_are_the_same_in_one_instruction_alone(
+    body: str, is_proved: bool
+) -> None:
+    options = ProofOptions(cache=False, threadgroup=(64, 1, 1), offers=False)
+    source = _TWICE.format(body=body)
+    (proof,) = prove_source(source, "k.metal", options, workers=1)
+    assert (_verdicts(proof)["buffer races"] == "proved") == is_proved

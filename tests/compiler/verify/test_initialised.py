@@ -21,6 +21,7 @@ kernel void k(device float* x, constant uint& n, uint t [[thread_index_in_thread
     threadgroup float s[128];
 """
 B = "threadgroup_barrier(mem_flags::mem_threadgroup);"
+S = "simdgroup_barrier(mem_flags::mem_threadgroup);"
 WRITTEN = {
     "all by two iterations": f"for (uint i = t; i < 128; i += 64) s[i] = 0; {B} x[t] = s[n & 127];",
     "by one branch or the other": f"if (x[t] > 0) s[t] = 1; else s[t] = 2; {B} x[t] = s[63 - t];",
@@ -29,7 +30,7 @@ WRITTEN = {
     f"{B} if (n < 8) for (uint c = 0; c < 12; ++c) x[c] = s[n * 13 + c];",
     "backwards": f"s[63 - t] = t; {B} x[t] = s[t ^ 5];",
     "by the thread itself": "uint at = (uint(x[t]) & 1) * 64 + t; s[at] = 1; x[t] = s[at];",
-    "by another lane before": "s[t] = 1; x[t] = s[t ^ 1];",
+    "by another lane before a barrier": f"s[t] = 1; {S} x[t] = s[t ^ 1];",
     "by the iteration before": f"s[t] = 0; for (uint i = 0; i < n; ++i) {{ {B}"
     f" float v = s[i % 2 * 64 + 63 - t]; {B} s[(i + 1) % 2 * 64 + t] = v; }}",
     "as far as it is read": f"if (t < n) s[t] = 1; {B} if (t < n && n < 65) x[t] = s[n - 1 - t];",
@@ -40,6 +41,7 @@ WRITTEN = {
     "in wider pieces": f"((threadgroup float2*)s)[t] = 0; {B} x[t] = s[127 - t];",
 }
 UNWRITTEN = {
+    "by another lane, with no barrier": "s[t] = 1; x[t] = s[t ^ 1];",
     "half of it": f"s[t] = 0; {B} x[t] = s[n & 127];",
     "but in one branch": f"if (x[t] > 0) s[t] = 1; {B} x[t] = s[63 - t];",
     "by one lane of one simdgroup": f"if (t == 0) s[simdgroup] = 1; {B} x[t] = s[t & 1];",

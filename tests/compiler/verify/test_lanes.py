@@ -61,8 +61,15 @@ def test_lanes_with_barriers_between_them_are_proved(path: Path, name: str) -> N
 
 
 def test_lock_step_makes_it_right_where_it_counts() -> None:
-    found = answers(_CORPUS / "bugs" / "exchange.metal", "reverse", lanes=False)
+    found = answers(_CORPUS / "bugs" / "exchange.metal", "overwritten_too_early", lanes=False)
     assert all(each.verdict == "proved" for each in found.values())
+
+
+def test_lock_step_makes_no_lane_find_what_another_wrote() -> None:
+    found = answers(_CORPUS / "bugs" / "exchange.metal", "reverse", lanes=False)
+    verdicts = {about: each.verdict for about, each in found.items()}
+    assert verdicts["threadgroup races"] == "proved"
+    assert verdicts["initialised"] != "proved"
 
 
 @pytest.mark.parametrize("barrier", ["", "simdgroup_barrier(mem_flags::mem_threadgroup);"])
@@ -84,7 +91,7 @@ kernel void k(device uint* y, uint t [[thread_index_in_threadgroup]]) {{
 
 def test_the_memory_model_is_part_of_what_is_kept() -> None:
     source = (_CORPUS / "bugs" / "exchange.metal").read_text()
-    about = ("reverse",)
+    about = ("overwritten_too_early",)
     assume = ("groups.x == 1",)
     relaxed = ProofOptions(functions=about, assume=assume)
     strict = ProofOptions(functions=about, assume=assume, lanes=True)

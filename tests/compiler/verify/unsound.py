@@ -57,12 +57,12 @@ def _never_wraps() -> list[Patch]:
 
 
 def _once_each() -> list[Patch]:
-    plain = races._Search._pairs
+    plain = races._Search.pairs
 
     def pairs(self: Any, interval: Any) -> Iterator[Any]:
         return (pair for pair in plain(self, interval) if pair[0].access is not pair[1].access)
 
-    return [(races._Search, "_pairs", pairs)]
+    return [(races._Search, "pairs", pairs)]
 
 
 def _same_value() -> list[Patch]:
@@ -98,14 +98,14 @@ def _no_lengths() -> list[Patch]:
 
 
 def _atomics() -> list[Patch]:
-    plain = races._Search._pairs
+    plain = races._Search.pairs
 
     def pairs(self: Any, interval: Any) -> Iterator[Any]:
         for pair in plain(self, interval):
             if not any(each.access.operation.is_atomic for each in pair):
                 yield pair
 
-    return [(races._Search, "_pairs", pairs)]
+    return [(races._Search, "pairs", pairs)]
 
 
 def _induction() -> list[Patch]:
