@@ -447,12 +447,16 @@ def reached(values: Values, visit: Visit, counts: Counts) -> Expression:
 def _not_in_lock_step(
     study: Study, one: Visit, other: Visit, here: Counts, there: Counts
 ) -> Expression:
-    """Lanes of a simdgroup access memory in order, but for those of one instruction together."""
+    """Lanes of a simdgroup access memory in order, but for those of one instruction together, and
+    for the two sides of a branch, of which nothing says which comes first.
+    """
     if study.apart or study.together:
         return True
     apart = study.a.thread.simdgroup.value != study.b.thread.simdgroup.value
+    pair = (one.access, other.access)
     if one.access is not other.access:
-        return apart
+        is_ordered = is_before(study.kernel, *pair) or is_before(study.kernel, *pair[::-1])
+        return apart if is_ordered else True
     assert one.access.block is not None
     together = both(
         *(

@@ -75,3 +75,15 @@ def test_lanes_have_to_come_to_the_same_barriers_of_the_simdgroup(body: str) -> 
 
 def test_simdgroups_need_not_come_to_the_same_ones() -> None:
     assert _verdict(f"if (t / 32 == p) {_S} y[i] = 1;", "barriers") == "proved"
+
+
+@pytest.mark.parametrize(
+    ("body", "is_proved"),
+    [
+        ("if (t < 16) s[t + 16] = 7; else y[i] = s[t];", False),
+        ("if (t < 16) s[t + 16] = 7; else y[i] = s[t - 16];", True),
+        (f"if (t < 16) s[t + 16] = 7; {_S} if (t >= 16) y[i] = s[t];", True),
+    ],
+)
+def test_of_two_sides_of_a_branch_neither_is_in_front(body: str, is_proved: bool) -> None:
+    assert (_verdict(body, "threadgroup races") == "proved") is is_proved
