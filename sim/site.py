@@ -37,3 +37,10 @@ def shortened(file: str) -> str:
     except ValueError:  # another drive
         return file
     return file if short.startswith("..") else short
+
+
+def shown_line(text: str) -> str:
+    """A line of source as a terminal may show it: what is not printed, which could be commands to
+    the terminal, is replaced, sign for sign.
+    """
+    return "".join(c if c == "\t" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from assay.sim.check import Finding, Party
 from assay.sim.names import LISTED
-from assay.sim.site import Site
+from assay.sim.site import Site, shown_line
 
 from .report import NOTHING_RAN, KernelRecord, Report
 
@@ -221,7 +221,7 @@ def _excerpt(site: Site, report: Report) -> Iterator[str]:
     if not 0 < site.line <= len(lines) or not lines[site.line - 1].strip():
         return
     line = lines[site.line - 1].rstrip()[:_LONGEST_LINE]
-    yield f"{site.line:5} | {line}"
+    yield f"{site.line:5} | {shown_line(line)}"
     if 0 < site.column <= len(line) + 1:
         indent = "".join("\t" if c == "\t" else " " for c in line[: site.column - 1])
         yield f"      | {indent}^"

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
+from assay.sim.site import shown_line
+
 from ..source.layout import laid_out
 from ..source.lexer import Token, words_of
 from .clang import HEADERS
@@ -177,7 +179,7 @@ def _render(message: _Message, columns: _Columns, sources: Mapping[str, str]) ->
     if not quoted.strip():
         return head
     indent = "".join("\t" if c == "\t" else " " for c in quoted[: column - 1])
-    return f"{head}\n{quoted.rstrip()}\n{indent}^"
+    return f"{head}\n{shown_line(quoted.rstrip())}\n{indent}^"
 
 
 class _Columns:

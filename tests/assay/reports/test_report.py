@@ -167,3 +167,11 @@ def test_kernels_and_findings_stand_in_one_order_however_they_finished() -> None
         assert [each.kernel for each in report.findings] == names
         texts.add(str(report))
     assert len(texts) == 1
+
+
+def test_a_line_that_is_shown_commands_no_terminal() -> None:
+    report = Report(["race"])
+    report.add_sources({"k.metal": "\n\ts[lid] = x[gid]; // \x1b[31m\n\n"})
+    report.add_kernel(KernelRecord(name="reduce", file="k.metal", line=1, runs=("1 thread",)))
+    report.add(RACE)
+    assert "\ts[lid] = x[gid]; // \ufffd[31m" in report_text(report)

@@ -290,3 +290,9 @@ template <int M> struct F<0, M> { static int of() { return M; } };
 kernel void k(device int* a) { *a = F<24, 0>::of(); }"""
     with pytest.raises(CompileError, match="was stopped after 1 s; the program is too much"):
         compile_library(templates)
+
+
+def test_a_line_that_is_shown_commands_no_terminal() -> None:
+    told = refusal("#include <metal_stdlib>\nkernel void k() { /* \x1b[2J\u202e */ unknown(); }\n")
+    _, line, _ = told.split("\n")
+    assert line == "kernel void k() { /* \ufffd[2J\ufffd */ unknown(); }"
