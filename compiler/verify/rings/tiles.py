@@ -25,6 +25,7 @@ from ..initial.search import Search
 from ..initial.writers import Place, Writer
 from ..intervals import MEM_THREADGROUP, Interval, intervals
 from ..loops import Orbit, Settled
+from ..positions import Positions
 from ..races import Visit, place, unknown_arrays
 from ..study import Study
 from ..terms import Expression
@@ -134,6 +135,14 @@ def _from_turns_around(study: Study, ring: Ring) -> Iterator[Obstacle]:
 
 def _is_otherwise_written(access: Instruction) -> bool:
     return access.operation.writes_memory and access.operation is not STORE
+
+
+def _ends(thread: Positions) -> Iterator[list[Expression]]:
+    """What makes it the first thread of its threadgroup, and the last one. Which threadgroup that
+    is stays open: it is the one that loaded the tile.
+    """
+    yield [each.value == 0 for each in thread.place]
+    yield [each.value == n - 1 for each, n in zip(thread.place, thread.size, strict=True)]
 
 
 class _Proof:
@@ -373,5 +382,5 @@ class _Proof:
         except NotKnown:
             return False
         missed = [*formulas, negation(both(*conditions))]
-        someone = ([], *thread.thread.corners())
+        someone = ([], *_ends(thread.thread))
         return any(self._study.can([*missed, *who]) == "no" for who in someone)

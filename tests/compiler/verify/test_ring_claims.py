@@ -1,0 +1,72 @@
+"""What is told of rings holds of all threadgroups, and of all that is done with the array."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.compiler.msl import compile_library
+from assay.compiler.verify import Launch
+from assay.compiler.verify.rings import Rotation, Tiles, rotations_of
+from assay.proofs.names import names_of
+
+_KERNEL = """\
+#include <metal_stdlib>
+using namespace metal;
+#define ALL threadgroup_barrier(mem_flags::mem_threadgroup)
+kernel void k(device const float* x, device float* y, constant uint& n,
+              uint t [[thread_index_in_threadgroup]], uint g [[threadgroup_position_in_grid]]) {
+    threadgroup float a[2][64];
+    float sum = 0;
+    a[0][t] = x[t];
+    ALL;
+    for (uint k = 0; k < n; ++k) {
+        if (k + 1 < n) a[(k + 1) % 2][t] = x[64 * (k + 1) + t];
+        sum += a[k % 2][63 - t];
+        ALL;
+    }
+    y[64 * g + t] = sum;
+}
+"""
+_READ = "sum += a[k"
+_SUM = f"{_READ} % 2][63 - t];"
+
+
+def _ring(*changes: tuple[str, str]) -> Rotation:
+    source = _KERNEL
+    for old, new in changes:
+        assert old in source
+        source = source.replace(old, new)
+    kernel = compile_library(source).function("k")
+    holds = ("n > 0", "n <= 1000000")
+    (found,) = rotations_of(
+        kernel.program(), Launch(size=(64, 1, 1), names=names_of(kernel), holds=holds)
+    )
+    return found
+
+
+def _tiles(*changes: tuple[str, str]) -> Tiles:
+    tiles = _ring(*changes).tiles
+    assert tiles is not None
+    return tiles
+
+
+def test_tiles_that_each_threadgroup_reads_are_not_lost() -> None:
+    assert _tiles().are_read
+    assert _tiles((_READ, f"if (t == 0) {_READ}")).are_read
+    assert _tiles((_READ, f"if (t == 63) {_READ}")).are_read
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        (_READ, f"if (g == 0) {_READ}"),
+        (_READ, f"if (g < 1 || k > 5) {_READ}"),
+        (_READ, f"if (g != 1) {_READ}"),
+        ("if (k + 1 < n)", "if (k + 1 < n + min(g, 1u))"),
+    ],
+    ids=["the first", "the first at the beginning", "all but one", "the first loads less"],
+)
+def test_tiles_that_some_threadgroups_do_not_read_may_be_lost(change: tuple[str, str]) -> None:
+    tiles = _tiles(change)
+    assert not tiles.are_read
+    assert tiles.obstacles
