@@ -60,6 +60,8 @@ def _rotation(rotation: Rotation) -> Iterator[str]:
         yield from _tiles(rotation.tiles)
     if not rotation.is_proved:
         yield "    undecided: whether it goes on like that for all k"
+        for site in rotation.beside:
+            yield f"      {_place(site)}: it does not go round with the others"
     elif rotation.is_distinct:
         yield "    proved:    for all k, no buffer is written and read in one iteration"
     else:
@@ -112,6 +114,7 @@ def rings_json(rings: Rings, gains: Iterable[Gain] = ()) -> dict[str, Any]:
                 "ahead": each.ahead,
                 "proved": each.is_proved,
                 "distinct": each.is_distinct,
+                "beside": [{"file": site.file, "line": site.line} for site in each.beside],
                 "tiles": _tiles_json(each.tiles),
             }
             for each in rings.rotations

@@ -46,6 +46,8 @@ class Rotation:
         written, read: which buffers are, in each iteration of a period.
         is_proved: whether it is proved that iterations go on like that.
         is_read_behind: whether all that an iteration reads comes behind all that it writes.
+        beside: what else is, or may be, done with the array in the loop, in no turn that is known:
+            it is not among what is written and read.
         tiles: what is known of what the buffers hold, if that was asked.
     """
 
@@ -57,6 +59,7 @@ class Rotation:
     read: tuple[frozenset[int], ...]
     is_proved: bool
     is_read_behind: bool = False
+    beside: tuple[Site, ...] = ()
     tiles: Tiles | None = None
 
     @property
@@ -238,6 +241,7 @@ def _rotation(study: Study, loop: Loop, root: Root, accesses: list[Turning]) -> 
         )
 
     written, read = taken(written=True), taken(written=False)
+    beside = _beside(study, loop, root, accesses)
     return Rotation(
         array=root.name,
         site=accesses[0].access.site,
@@ -245,16 +249,30 @@ def _rotation(study: Study, loop: Loop, root: Root, accesses: list[Turning]) -> 
         stride=accesses[0].stride,
         written=written,
         read=read,
-        is_proved=not any(map(_is_anywhere, _accesses(study, loop)))
+        is_proved=not beside
         and len({each.stride for each in accesses}) == 1
         and all(_goes_on(study, loop, each) and _stays(study, loop, each) for each in accesses),
         is_read_behind=_are_read_behind(study, [each.access for each in accesses]),
+        beside=beside,
     )
 
 
-def _is_anywhere(access: Instruction) -> bool:
-    """Whether an access may be to any array."""
-    return isinstance(access.root, ThreadgroupArenaRoot)
+def _beside(study: Study, loop: Loop, root: Root, accesses: list[Turning]) -> tuple[Site, ...]:
+    """Where a loop accesses an array, or what may be that array, but not in turn: also in loops
+    within that barriers hold together, each iteration of which is one of theirs.
+    """
+    turning = {each.access for each in accesses}
+    return tuple(
+        dict.fromkeys(
+            access.site
+            for access in study.kernel.accesses()
+            if access.block in loop.blocks
+            and (
+                isinstance(access.root, ThreadgroupArenaRoot)
+                or (access.root == root and access not in turning)
+            )
+        )
+    )
 
 
 def _are_read_behind(study: Study, accesses: list[Instruction]) -> bool:

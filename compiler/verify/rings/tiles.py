@@ -107,11 +107,8 @@ def _beyond(study: Study, ring: Ring, copies: Copies) -> Iterator[Obstacle]:
             yield Obstacle(
                 why="what goes on otherwise than it began is not followed", site=phi.site
             )
-    turning = {each.access for each in ring.accesses}
     for access in study.kernel.accesses():
-        if access.root == ring.root and access.block in loop.blocks and access not in turning:
-            yield Obstacle(why="it does not go round with the others", site=access.site)
-        elif access.root == ring.root and _is_otherwise_written(access):
+        if access.root == ring.root and _is_otherwise_written(access):
             yield Obstacle(why="what it writes is not compared", site=access.site)
         elif isinstance(access.root, ThreadgroupArenaRoot):
             yield Obstacle(why=UNKNOWN_ARRAY, site=access.site)

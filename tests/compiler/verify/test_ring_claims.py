@@ -6,8 +6,9 @@ import pytest
 
 from assay.compiler.msl import compile_library
 from assay.compiler.verify import Launch
-from assay.compiler.verify.rings import Rotation, Tiles, rotations_of
+from assay.compiler.verify.rings import Rings, Rotation, Tiles, rotations_of
 from assay.proofs.names import names_of
+from assay.proofs.rings import rings_text
 
 _KERNEL = """\
 #include <metal_stdlib>
@@ -70,3 +71,37 @@ def test_tiles_that_some_threadgroups_do_not_read_may_be_lost(change: tuple[str,
     tiles = _tiles(change)
     assert not tiles.are_read
     assert tiles.obstacles
+
+
+_THREE = (
+    ("a[2]", "a[3]"),
+    ("a[0][t] = x[t]", "a[0][t] = x[t]; a[1][t] = x[64 + t]; a[2][t] = 0"),
+    (
+        "if (k + 1 < n) a[(k + 1) % 2][t] = x[64 * (k + 1) + t];",
+        "a[(k + 2) % 3][t] = x[64 * (k + 2) + t]; ALL;",
+    ),
+    (_SUM, f"{_SUM.replace('2', '3')}\nMORE"),
+)
+_BESIDE = {
+    "a buffer that stays": "sum += a[0][(t + 32) % 64];",
+    "in a loop with barriers within": "for (uint j = 0; j < 3; ++j) { sum += a[j][t]; ALL; }",
+    "a buffer that data choose": "sum += a[uint(x[k]) % 3][(t + 32) % 64];",
+}
+
+
+def test_a_ring_of_which_all_accesses_go_round_is_distinct() -> None:
+    ring = _ring(*_THREE, ("MORE", ""))
+    assert ring.is_distinct
+    assert not ring.beside
+
+
+@pytest.mark.parametrize("more", _BESIDE.values(), ids=_BESIDE)
+def test_nothing_is_said_of_buffers_that_are_accessed_out_of_turn(more: str) -> None:
+    ring = _ring(*_THREE, ("MORE", more))
+    assert not ring.is_proved
+    assert not ring.is_distinct
+    line = 1 + next(at for at, text in enumerate(_KERNEL.split("\n")) if _SUM in text)
+    assert [each.line for each in ring.beside] == [line + 1]
+    shown = "\n".join(rings_text(Rings(rotations=(ring,))))
+    assert "proved:    for all k, no buffer" not in shown
+    assert f"program_source.metal:{line + 1}: it does not go round with the others" in shown
