@@ -121,7 +121,7 @@ def proved(case: Case) -> Proved:
     launch = _launch(case, kernel, library)
     answers = prove(kernel.program(), launch, seconds=_MOST_S, offers=False)
     middle = time.process_time()
-    rings = rotations_of(kernel.program(), launch)
+    rings = rotations_of(kernel.program(), launch, answers)
     end = time.process_time()
     return Proved(
         answers=answers, rings=rings, seconds=middle - start, seconds_of_rings=end - middle

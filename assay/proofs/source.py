@@ -212,7 +212,7 @@ class SourceProof:
             answers=tuple(answers),
             findings=tuple(findings),
             assumptions=tuple(_assumptions(kernel, setup, launch, self._options)),
-            rings=self._rings(kernel, launch, about),
+            rings=self._rings(kernel, launch, answers),
         )
 
     def _tried_again(
@@ -228,13 +228,15 @@ class SourceProof:
         proved = {each.about: each for each in again if each.verdict == "proved"}
         return [proved.get(each.about, each) for each in answers]
 
-    def _rings(self, kernel: KernelFunction, launch: Launch, about: Sequence[str]) -> Rings | None:
-        """With the question about barriers, what is asked of rings."""
-        from assay.compiler.verify.rings import rings_of
+    def _rings(
+        self, kernel: KernelFunction, launch: Launch, answers: Sequence[Answer]
+    ) -> Rings | None:
+        """With the properties that they rest on, what is asked of rings."""
+        from assay.compiler.verify.rings import RESTS_ON, rings_of
 
-        if not self._options.rings or "barriers" not in about:
+        if not self._options.rings or not {each.about for each in answers}.issuperset(RESTS_ON):
             return None
-        return rings_of(kernel.program(), launch)
+        return rings_of(kernel.program(), launch, answers)
 
     def _answers(
         self,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Final
 
 from assay.sim.simt.run.program import Program
 
+from .. import barriers, races
+from ..answers import Answer, Obstacle
 from ..barriers import share_loops
 from ..kernel import prepared
 from ..prove import Launch, assumed_of, taken_not_to_wrap
@@ -17,6 +20,10 @@ from .redundant import Need, needs_of
 from .rotation import Ring, Rotation, rings_in
 from .tiles import Tiles, tiles_of
 
+RESTS_ON: Final = (barriers.ABOUT, races.THREADGROUP)
+"""Properties that all of it rests on: which iteration a thread is in while another one reads, and
+what it finds there, is not known where threads part at barriers or race."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rings:
@@ -26,14 +33,21 @@ class Rings:
     needs: tuple[Need, ...] = ()
 
 
-def rings_of(program: Program, launch: Launch) -> Rings:
+def rings_of(program: Program, launch: Launch, answers: Iterable[Answer]) -> Rings:
     """How rings of buffers go round in a kernel, and which of its barriers are redundant.
+
+    Args:
+        program: the kernel.
+        launch: what is assumed of its launches.
+        answers: what `prove` found of the same, without which no ring is told as proved: of what
+            `RESTS_ON` names.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about.
     """
+    rotations = tuple(rotations_of(program, launch, answers))
     if launch.ragged:  # of which it is not followed which threads write
-        return Rings(rotations=tuple(rotations_of(program, launch)))
+        return Rings(rotations=rotations)
     needs = needs_of(
         program,
         launch.size,
@@ -41,12 +55,17 @@ def rings_of(program: Program, launch: Launch) -> Rings:
         lanes=launch.lanes,
         pointers=launch.pointers,
     )
-    return Rings(rotations=tuple(rotations_of(program, launch)), needs=tuple(needs))
+    return Rings(rotations=rotations, needs=tuple(needs))
 
 
 @own_terms()
-def rotations_of(program: Program, launch: Launch) -> list[Rotation]:
+def rotations_of(program: Program, launch: Launch, answers: Iterable[Answer]) -> list[Rotation]:
     """How rings of buffers go round in a kernel, and what is known of their tiles.
+
+    Args:
+        program: the kernel.
+        launch: what is assumed of its launches.
+        answers: as for `rings_of`.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about.
@@ -54,6 +73,9 @@ def rotations_of(program: Program, launch: Launch) -> list[Rotation]:
     kernel = prepared(program, launch.size, needed=True)
     share_loops(kernel)
     assumed, lemmas = assumed_of(kernel, launch), Lemmas()
+    rings = rings_in(Study(kernel, assumed, lemmas=lemmas))
+    if open := _open(answers):
+        return [_undecided(ring.rotation, open) for ring in rings]
 
     def tiles(ring: Ring, *, lenient: bool) -> Tiles:
         study = Study(
@@ -62,10 +84,21 @@ def rotations_of(program: Program, launch: Launch) -> list[Rotation]:
         found = tiles_of(study, ring)
         return replace(found, rests_on=taken_not_to_wrap(study))
 
-    return [
-        replace(ring.rotation, tiles=_exact_if_possible(ring, tiles))
-        for ring in rings_in(Study(kernel, assumed, lemmas=lemmas))
-    ]
+    return [replace(ring.rotation, tiles=_exact_if_possible(ring, tiles)) for ring in rings]
+
+
+def _open(answers: Iterable[Answer]) -> list[str]:
+    """What rings rest on and is not proved."""
+    proved = {each.about for each in answers if each.verdict == "proved" and not each.in_order}
+    return [about for about in RESTS_ON if about not in proved]
+
+
+def _undecided(rotation: Rotation, open: list[str]) -> Rotation:
+    """A rotation of which nothing counts as proved before what it rests on is."""
+    why = f"nothing is proved of it before this is: {', '.join(open)}"
+    obstacle = Obstacle(why=why, site=rotation.site)
+    tiles = Tiles(are_in_order=False, are_read=False, obstacles=(obstacle,))
+    return replace(rotation, is_proved=False, tiles=tiles)
 
 
 def _exact_if_possible(ring: Ring, ask: Callable[..., Tiles]) -> Tiles:

@@ -9,6 +9,8 @@ from assay.compiler.verify import Launch
 from assay.compiler.verify.rings import Tiles, rotations_of
 from assay.proofs.names import names_of
 
+from .sources import NO_RACES
+
 _LOAD = """\
 inline void NAME(device const uint* x, device const float* f, uint m, uint at,
                  threadgroup float* tile, uint t) {
@@ -63,7 +65,7 @@ def _tiles(before: str, inside: str) -> Tiles:
     texts = [before.replace("NAME", "before"), inside.replace("NAME", "inside"), _RING]
     kernel = compile_library(_HEAD + "".join(texts)).function("k")
     launch = Launch(size=(64, 1, 1), names=names_of(kernel), holds=("n <= 1000000",))
-    (found,) = rotations_of(kernel.program(), launch)
+    (found,) = rotations_of(kernel.program(), launch, NO_RACES)
     assert found.tiles is not None
     return found.tiles
 
@@ -105,7 +107,7 @@ def test_a_ring_that_is_a_tile_late_is_told() -> None:
     texts = [_LOAD.replace("NAME", name) for name in ("before", "inside")]
     kernel = compile_library(_HEAD + "".join(texts) + late).function("k")
     launch = Launch(size=(64, 1, 1), names=names_of(kernel), holds=("n <= 1000000",))
-    (found,) = rotations_of(kernel.program(), launch)
+    (found,) = rotations_of(kernel.program(), launch, NO_RACES)
     assert found.tiles is not None and not found.tiles.are_in_order
 
 

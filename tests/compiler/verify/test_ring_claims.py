@@ -10,6 +10,8 @@ from assay.compiler.verify.rings import Rings, Rotation, Tiles, rotations_of
 from assay.proofs.names import names_of
 from assay.proofs.rings import rings_text
 
+from .sources import NO_RACES
+
 _KERNEL = """\
 #include <metal_stdlib>
 using namespace metal;
@@ -39,9 +41,8 @@ def _ring(*changes: tuple[str, str]) -> Rotation:
         source = source.replace(old, new)
     kernel = compile_library(source).function("k")
     holds = ("n > 0", "n <= 1000000")
-    (found,) = rotations_of(
-        kernel.program(), Launch(size=(64, 1, 1), names=names_of(kernel), holds=holds)
-    )
+    launch = Launch(size=(64, 1, 1), names=names_of(kernel), holds=holds)
+    (found,) = rotations_of(kernel.program(), launch, NO_RACES)
     return found
 
 

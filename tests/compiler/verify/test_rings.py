@@ -10,7 +10,7 @@ from assay.compiler.verify.rings import Rings, rings_of
 from assay.proofs.names import names_of
 from assay.proofs.rings import rings_json, rings_text
 
-from .sources import RING
+from .sources import NO_RACES, RING
 
 SMALL = """\
 #include <metal_stdlib>
@@ -38,7 +38,9 @@ def found(source: str, threads: int, *holds: str) -> Rings:
     (name,) = library.function_names
     kernel = library.function(name)
     size = (threads, 1, 1)
-    return rings_of(kernel.program(), Launch(size=size, names=names_of(kernel), holds=holds))
+    return rings_of(
+        kernel.program(), Launch(size=size, names=names_of(kernel), holds=holds), NO_RACES
+    )
 
 
 def test_a_ring_of_three_is_written_two_iterations_ahead() -> None:
@@ -144,4 +146,4 @@ def test_a_barrier_that_is_redundant_only_if_nothing_wraps_says_so() -> None:
 
 def test_no_barrier_is_called_redundant_for_threadgroups_that_are_not_full() -> None:
     program = compile_library(SMALL).function("k").program()
-    assert rings_of(program, Launch(size=(64, 1, 1), ragged=True)).needs == ()
+    assert rings_of(program, Launch(size=(64, 1, 1), ragged=True), NO_RACES).needs == ()

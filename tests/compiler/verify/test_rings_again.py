@@ -9,6 +9,8 @@ from assay.compiler.verify import Launch
 from assay.compiler.verify.rings import Rings, rings_of, rotations_of
 from assay.proofs.names import names_of
 
+from .sources import NO_RACES
+
 _HEAD = """\
 #include <metal_stdlib>
 using namespace metal;
@@ -49,8 +51,8 @@ def _rings(body: str, *, needs: bool = False) -> Rings:
     kernel = compile_library(f"{_HEAD}{body}\ny[i] = sum; }}").function("k")
     launch = Launch(size=(64, 1, 1), names=names_of(kernel), holds=_HOLDS)
     if needs:
-        return rings_of(kernel.program(), launch)
-    return Rings(rotations=tuple(rotations_of(kernel.program(), launch)))
+        return rings_of(kernel.program(), launch, NO_RACES)
+    return Rings(rotations=tuple(rotations_of(kernel.program(), launch, NO_RACES)))
 
 
 def _are_in_order(body: str) -> list[bool]:

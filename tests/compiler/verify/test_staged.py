@@ -10,6 +10,8 @@ from assay.compiler.verify.rings import Rings, Rotation, rotations_of
 from assay.proofs.names import names_of
 from assay.proofs.rings import rings_text
 
+from .sources import NO_RACES
+
 _DECODED = """\
 #include <metal_stdlib>
 using namespace metal;
@@ -62,7 +64,7 @@ def _rings(buffers: int, *changes: tuple[str, str]) -> dict[str, Rotation]:
         source = source.replace(old, new)
     kernel = compile_library(source.replace("BUFFERS", str(buffers))).function("k")
     launch = Launch(size=(64, 1, 1), names=names_of(kernel), holds=("n <= 1000000",))
-    return {each.array: each for each in rotations_of(kernel.program(), launch)}
+    return {each.array: each for each in rotations_of(kernel.program(), launch, NO_RACES)}
 
 
 @pytest.mark.parametrize("buffers", [1, 2, 3])

@@ -12,6 +12,8 @@ from assay.compiler.verify.rings import Rings, Rotation, rotations_of
 from assay.proofs.names import names_of
 from assay.proofs.rings import rings_json, rings_text
 
+from .sources import NO_RACES
+
 RIGHT = """\
 #include <metal_stdlib>
 using namespace metal;
@@ -125,7 +127,7 @@ def ring(*changes: tuple[str, str]) -> Rotation:
         source = source.replace(old, new)
     kernel = compile_library(source).function("k")
     launch = Launch(size=(64, 1, 1), names=names_of(kernel), holds=("n <= 1000000", "m <= 1000000"))
-    rings = Rings(rotations=tuple(rotations_of(kernel.program(), launch)))
+    rings = Rings(rotations=tuple(rotations_of(kernel.program(), launch, NO_RACES)))
     (found,) = rings.rotations
     assert found.tiles is not None
     assert rings_json(rings)["rotations"][0]["tiles"]["in_order"] is found.tiles.are_in_order
@@ -180,7 +182,7 @@ def _any_rows(*changes: tuple[str, str]) -> Rotation:
         source = source.replace(old, new)
     kernel = compile_library(source).function("k")
     launch = Launch(size=(64, 1, 1), names=names_of(kernel), holds=("n <= 1000000",))
-    (found,) = rotations_of(kernel.program(), launch)
+    (found,) = rotations_of(kernel.program(), launch, NO_RACES)
     return found
 
 
