@@ -71,11 +71,14 @@ def rotations_of(program: Program, launch: Launch, answers: Iterable[Answer]) ->
         UnsupportedKernel: for what proofs cannot be about.
     """
     kernel = prepared(program, launch.size, needed=True)
+    kernel.is_ragged = launch.ragged
     share_loops(kernel)
     assumed, lemmas = assumed_of(kernel, launch), Lemmas()
     rings = rings_in(Study(kernel, assumed, lemmas=lemmas))
     if open := _open(answers):
         return [_undecided(ring.rotation, open) for ring in rings]
+    if launch.ragged:
+        return [replace(ring.rotation, tiles=_of_not_full(ring.rotation)) for ring in rings]
 
     def tiles(ring: Ring, *, lenient: bool) -> Tiles:
         study = Study(
@@ -99,6 +102,13 @@ def _undecided(rotation: Rotation, open: list[str]) -> Rotation:
     obstacle = Obstacle(why=why, site=rotation.site)
     tiles = Tiles(are_in_order=False, are_read=False, obstacles=(obstacle,))
     return replace(rotation, is_proved=False, tiles=tiles)
+
+
+def _of_not_full(rotation: Rotation) -> Tiles:
+    """What is known of tiles where threadgroups may lack threads that load, or that read."""
+    why = "which threads of threadgroups that are not full load and read is not followed"
+    obstacle = Obstacle(why=why, site=rotation.site)
+    return Tiles(are_in_order=False, are_read=False, obstacles=(obstacle,))
 
 
 def _exact_if_possible(ring: Ring, ask: Callable[..., Tiles]) -> Tiles:

@@ -34,14 +34,14 @@ _READ = "sum += a[k"
 _SUM = f"{_READ} % 2][63 - t];"
 
 
-def _ring(*changes: tuple[str, str]) -> Rotation:
+def _ring(*changes: tuple[str, str], ragged: bool = False) -> Rotation:
     source = _KERNEL
     for old, new in changes:
         assert old in source
         source = source.replace(old, new)
     kernel = compile_library(source).function("k")
     holds = ("n > 0", "n <= 1000000")
-    launch = Launch(size=(64, 1, 1), names=names_of(kernel), holds=holds)
+    launch = Launch(size=(64, 1, 1), names=names_of(kernel), holds=holds, ragged=ragged)
     (found,) = rotations_of(kernel.program(), launch, NO_RACES)
     return found
 
@@ -106,3 +106,10 @@ def test_nothing_is_said_of_buffers_that_are_accessed_out_of_turn(more: str) -> 
     shown = "\n".join(rings_text(Rings(rotations=(ring,))))
     assert "proved:    for all k, no buffer" not in shown
     assert f"program_source.metal:{line + 1}: it does not go round with the others" in shown
+
+
+def test_no_tile_is_said_to_be_in_order_where_threadgroups_may_not_be_full() -> None:
+    ring = _ring(ragged=True)
+    assert ring.is_proved
+    assert ring.tiles is not None and not ring.tiles.proved
+    assert "threadgroups that are not full" in ring.tiles.obstacles[0].why
