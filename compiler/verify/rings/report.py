@@ -70,7 +70,7 @@ def rotations_of(program: Program, launch: Launch, answers: Iterable[Answer]) ->
     Raises:
         UnsupportedKernel: for what proofs cannot be about.
     """
-    kernel = prepared(program, launch.size, needed=True)
+    kernel = prepared(program, launch.size, pointers=launch.pointers, needed=True)
     kernel.is_ragged = launch.ragged
     share_loops(kernel)
     assumed, lemmas = assumed_of(kernel, launch), Lemmas()
