@@ -32,7 +32,7 @@ from ..terms import Expression
 from ..values import Values
 from ..walks.execution import Execution, NotKnown
 from .equal import same_thread, substituted
-from .origins import first_tile
+from .origins import begun_elsewhere, first_tile
 from .rotation import Ring
 from .same import Comparison, Maker, Zeros
 from .staged import Staged, are_written_twice, in_turn
@@ -81,6 +81,7 @@ def tiles_of(study: Study, ring: Ring) -> Tiles:
     if first:
         why = f"the first iteration reads tile {first}, counted from 0"
         stale.append(Obstacle(why=why, site=ring.rotation.site))
+    stale += [] if stale else itertools.islice(proof.begun_elsewhere(), 1)
     unread = list(itertools.islice(proof.unread(), 1))
     return Tiles(
         are_in_order=not stale,
@@ -177,12 +178,20 @@ class _Proof:
         """Which tile the first iteration reads; of what it loads itself that is not asked."""
         if self._ahead == 0:
             return None
-        then = {self._loop: Count("first")}
-        threads = []
-        for load in self._inside:
-            writer = self._writer(load, then)
-            threads.append((load, 0 if writer is None else writer.first))
+        threads = [(load, writer.first if writer else 0) for load, writer in self._loading()]
         return first_tile(self._study, self._loop, threads, self._ahead)
+
+    def begun_elsewhere(self) -> Iterator[Obstacle]:
+        """Where threads, or threadgroups, begin with another tile than the first ones."""
+        if self._ahead == 0:
+            return iter(())
+        writers = [writer for _, writer in self._loading() if writer is not None]
+        return begun_elsewhere(self._study, self._loop, writers, self._ahead)
+
+    def _loading(self) -> Iterator[tuple[Instruction, Writer | None]]:
+        """What the loop loads, and who does it, if that is known."""
+        for load in self._inside:
+            yield load, self._writer(load, {self._loop: Count("first")})
 
     # -- stale ------------------------------------------------------------------------------------
 

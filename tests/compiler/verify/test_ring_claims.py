@@ -34,13 +34,13 @@ _READ = "sum += a[k"
 _SUM = f"{_READ} % 2][63 - t];"
 
 
-def _ring(*changes: tuple[str, str], ragged: bool = False) -> Rotation:
+def _ring(*changes: tuple[str, str], ragged: bool = False, most: int = 1000000) -> Rotation:
     source = _KERNEL
     for old, new in changes:
         assert old in source
         source = source.replace(old, new)
     kernel = compile_library(source).function("k")
-    holds = ("n > 0", "n <= 1000000")
+    holds = ("n > 0", f"n <= {most}")
     launch = Launch(size=(64, 1, 1), names=names_of(kernel), holds=holds, ragged=ragged)
     (found,) = rotations_of(kernel.program(), launch, NO_RACES)
     return found
@@ -113,3 +113,35 @@ def test_no_tile_is_said_to_be_in_order_where_threadgroups_may_not_be_full() -> 
     assert ring.is_proved
     assert ring.tiles is not None and not ring.tiles.proved
     assert "threadgroups that are not full" in ring.tiles.obstacles[0].why
+
+
+_FROM = ("x[t]", "x[64 * (OFF) + t]"), ("x[64 * (k + 1) + t]", "x[64 * (k + 1 + (OFF)) + t]")
+_LATE = {
+    "some threadgroups": "g == 0 ? 0 : 1",
+    "some threads": "t >= 32 ? 1 : 0",
+    "some threads of some threadgroups": "g > 1 && t == 3 ? 2 : 0",
+}
+_ELSEWHERE = {
+    "threads in rows": "n * (t / 8)",
+    "threadgroups in parts of it": "n * g",
+    "threadgroups in rows of a known length": "1024 * g",
+}
+
+
+@pytest.mark.parametrize("off", _LATE.values(), ids=_LATE)
+def test_tiles_are_not_in_order_where_some_begin_a_tile_late(off: str) -> None:
+    tiles = _tiles(*_FROM, ("OFF", off))
+    assert not tiles.are_in_order
+    assert "may begin with tile" in tiles.obstacles[0].why
+
+
+@pytest.mark.parametrize("off", _ELSEWHERE.values(), ids=_ELSEWHERE)
+def test_tiles_are_in_order_where_others_begin_elsewhere(off: str) -> None:
+    assert _tiles(*_FROM, ("OFF", off)).are_in_order
+
+
+def test_tiles_are_in_order_where_others_begin_behind_the_loops_last() -> None:
+    changes = *_FROM, ("OFF", "2 * g")
+    short, longer = (_ring(*changes, most=most).tiles for most in (2, 3))
+    assert short is not None and short.are_in_order
+    assert longer is not None and not longer.are_in_order
