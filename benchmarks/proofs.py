@@ -2,8 +2,8 @@
 
 The forms of the Marlin pipelines, the Foundry's library, and the kernels that the benchmarks run:
 of each property whether it is proved for all sizes; of those with rings, whether tiles are stale or
-lost. Kernels of the timing model's validation are proved for the sizes that they are launched with,
-and any data. Seconds are of the processor, of one process, with nothing kept from before.
+lost whole. Kernels of the timing model's validation are proved for the sizes that they are launched
+with, and any data. Seconds are of the processor, of one process, with nothing kept from before.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def text(found: Proved) -> str:
     for ring in found.rings:
         tiles = ring.tiles
         told = "in order" if tiles and tiles.are_in_order else "not known to be in order"
-        told += ", all read" if tiles and tiles.are_read else ", not known to be read"
+        told += ", none lost" if tiles and tiles.are_read else ", not known to be read at all"
         told += " if nothing wraps" if tiles and tiles.rests_on else ""
         parts.append(f"tiles of '{ring.array}' {told}")
     time_of_rings = f", rings {found.seconds_of_rings:.1f} s" if found.rings else ""

@@ -13,7 +13,7 @@ from .cost import Gain
 
 
 def open_rings(rings: Rings | None) -> Iterator[Obstacle]:
-    """What is not proved of rings: how they go round, or that no tile is stale or lost."""
+    """What is not proved of rings: how they go round, or that no tile is stale or lost whole."""
     for rotation in rings.rotations if rings is not None else ():
         name = f"'{rotation.array}'"
         if not rotation.is_proved:
@@ -61,7 +61,7 @@ def _rotation(rotation: Rotation) -> Iterator[str]:
     if not rotation.is_proved:
         yield "    undecided: whether it goes on like that for all k"
         for site in rotation.beside:
-            yield f"      {_place(site)}: it does not go round with the others"
+            yield f"      {_place(site)}: this does not go round, and is not shown"
     elif rotation.is_distinct:
         yield "    proved:    for all k, no buffer is written and read in one iteration"
     else:
@@ -71,7 +71,7 @@ def _rotation(rotation: Rotation) -> Iterator[str]:
 def _tiles(tiles: Tiles) -> Iterator[str]:
     for is_proved, what in (
         (tiles.are_in_order, "for all k, iteration k reads what was loaded for it: none is stale"),
-        (tiles.are_read, "what is loaded is read: no tile is lost"),
+        (tiles.are_read, "of each tile that is loaded some part is read: none is lost whole"),
     ):
         yield f"    {'proved:    ' if is_proved else 'not proved: '}{what}"
     yield from (f"      {_place(each.site)}: {each.why}" for each in tiles.obstacles)

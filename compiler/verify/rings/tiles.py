@@ -1,4 +1,4 @@
-"""Whether each iteration of a ring's loop reads the tile that was loaded for it, and none is lost.
+"""Whether each iteration of a ring's loop reads the tile loaded for it, and none is lost whole.
 
 What the loop loads in iteration j is taken as a formula of j, which stands for whole numbers below
 0 as well: the tiles that are loaded before the loop have to be what it says there. Then one formula
@@ -44,7 +44,7 @@ class Tiles:
 
     Attributes:
         are_in_order: whether it is proved that each iteration reads what was loaded for it.
-        are_read: whether it is proved that all that is loaded is read.
+        are_read: whether it is proved that some part is read of each tile that is loaded.
         first: which tile of the buffers that are loaded from the first iteration reads, if that
             shows; all of them if it is not 0.
         obstacles: why not.
@@ -59,7 +59,7 @@ class Tiles:
 
     @property
     def proved(self) -> int:
-        """How much is: that none is stale, and that none is lost."""
+        """How much is: that none is stale, and that none is lost whole."""
         return self.are_in_order + self.are_read
 
 

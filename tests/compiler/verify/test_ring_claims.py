@@ -105,7 +105,7 @@ def test_nothing_is_said_of_buffers_that_are_accessed_out_of_turn(more: str) -> 
     assert [each.line for each in ring.beside] == [line + 1]
     shown = "\n".join(rings_text(Rings(rotations=(ring,))))
     assert "proved:    for all k, no buffer" not in shown
-    assert f"program_source.metal:{line + 1}: it does not go round with the others" in shown
+    assert f"program_source.metal:{line + 1}: this does not go round, and is not shown" in shown
 
 
 def test_no_tile_is_said_to_be_in_order_where_threadgroups_may_not_be_full() -> None:
@@ -145,3 +145,10 @@ def test_tiles_are_in_order_where_others_begin_behind_the_loops_last() -> None:
     short, longer = (_ring(*changes, most=most).tiles for most in (2, 3))
     assert short is not None and short.are_in_order
     assert longer is not None and not longer.are_in_order
+
+
+def test_of_a_tile_that_is_read_in_part_it_is_told_that_some_is_read() -> None:
+    ring = _ring(("63 - t", "31 - t % 32"))
+    assert ring.tiles is not None and ring.tiles.are_read
+    shown = "\n".join(rings_text(Rings(rotations=(ring,))))
+    assert "proved:    of each tile that is loaded some part is read: none is lost whole" in shown
