@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.compiler.msl import compile_library
-from assay.compiler.verify import Launch
+from assay.compiler.verify import Launch, Place
 from assay.compiler.verify.rings import Rings, Rotation, Tiles, rotations_of
 from assay.proofs.names import names_of
 from assay.proofs.rings import rings_text
@@ -152,3 +152,35 @@ def test_of_a_tile_that_is_read_in_part_it_is_told_that_some_is_read() -> None:
     assert ring.tiles is not None and ring.tiles.are_read
     shown = "\n".join(rings_text(Rings(rotations=(ring,))))
     assert "proved:    of each tile that is loaded some part is read: none is lost whole" in shown
+
+
+_POINTED = """\
+#include <metal_stdlib>
+using namespace metal;
+#define ALL threadgroup_barrier(mem_flags::mem_threadgroup)
+struct Both { device float* x; device float* y; };
+kernel void k(constant Both& both, constant uint& n, uint t [[thread_index_in_threadgroup]]) {
+    threadgroup float a[2][64];
+    a[0][t] = both.x[t];
+    ALL;
+    for (uint k = 0; k < n; ++k) {
+        if (k + 1 < n) a[(k + 1) % 2][t] = both.x[64 * (k + 1) + t];
+        both.y[64 * k + t] = a[k % 2][63 - t];
+        ALL;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("is_same", [False, True])
+def test_tiles_of_memory_that_the_loop_writes_by_another_pointer_may_be_stale(
+    is_same: bool,
+) -> None:
+    x, y = Place(0, 0, "x"), Place(1, 0, "y")
+    places = {(0, 0): x, (0, 8): x if is_same else y}
+    kernel = compile_library(_POINTED).function("k")
+    launch = Launch(
+        size=(64, 1, 1), names=names_of(kernel), holds=("n <= 1000000",), pointers=places
+    )
+    (ring,) = rotations_of(kernel.program(), launch, NO_RACES)
+    assert ring.tiles is not None and ring.tiles.are_in_order is not is_same
