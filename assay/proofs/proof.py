@@ -26,7 +26,7 @@ class KernelProof:
         findings: what runs of counterexamples showed.
         assumptions: what the proofs rest on, as sentences.
         problem: why nothing could be proved; empty if it could.
-        rings: of buffers, and which barriers are redundant, if that was asked.
+        rings: of buffers, if that was asked, and which barriers are redundant if all is proved.
         gains: what it would change to leave redundant barriers out, if a chip was named.
         seconds: of the processor.
         noun: what it is, if it is no kernel: a function of a module, whose kernels are not known.
@@ -64,11 +64,15 @@ class KernelProof:
 def joined(parts: Sequence[KernelProof]) -> KernelProof:
     """Proofs of different properties of one kernel as one."""
     findings = dict.fromkeys(finding for part in parts for finding in part.findings)
+    answers = tuple(answer for part in parts for answer in part.answers)
+    rings = next((part.rings for part in parts if part.rings is not None), None)
+    if rings is not None and any(each.verdict != "proved" for each in answers):
+        rings = replace(rings, needs=())  # without a barrier no more is proved than with it
     return replace(
         max(parts, key=lambda part: len(part.assumptions)),  # of one that was stopped none is known
-        answers=tuple(answer for part in parts for answer in part.answers),
+        answers=answers,
         findings=tuple(findings),
-        rings=next((part.rings for part in parts if part.rings is not None), None),
+        rings=rings,
         problem=next((part.problem for part in parts if part.problem), ""),
         seconds=sum(part.seconds for part in parts),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from assay.compiler.verify.answers import Obstacle
@@ -32,12 +32,9 @@ def rings_text(rings: Rings, gains: Iterable[Gain] = ()) -> list[str]:
     lines: list[str] = []
     for rotation in rings.rotations:
         lines += _rotation(rotation)
-    lines += [
-        f"  barrier:   {_place(need.site)}: {_need(need)}{gained.get(need.site, '')}"
-        for need in rings.needs
-    ]
+    lines += _needs(rings.needs, gained)
     if not rings.needs:
-        lines.append("  barriers:  none is called redundant, as not all is proved with them")
+        lines.append("  barriers:  there is none, or not all is proved: none is called redundant")
     return lines
 
 
@@ -82,17 +79,48 @@ def _numbers(buffers: Iterable[int]) -> str:
     return ", ".join(str(each) for each in sorted(buffers)) or "none"
 
 
-def _need(need: Need) -> str:
+def _needs(needs: Sequence[Need], gained: Mapping[Site, str]) -> Iterator[str]:
+    """A line for each barrier, and one if sets of redundant ones are left that were not tried."""
+    for need in needs:
+        place = _among(needs, need.site)
+        yield f"  barrier:   {place}: {_need(need, needs)}{gained.get(need.site, '')}"
+    redundant = [each for each in needs if each.is_redundant]
+    others = len(redundant) - 1
+    if others > 1 and any(len(each.together) < others for each in redundant):
+        yield (
+            "  barriers:  of other sets than those named it is not known whether all is proved "
+            "without them"
+        )
+
+
+def _need(need: Need, needs: Sequence[Need]) -> str:
     if not need.is_redundant:
         return "not proved to be redundant"
     told = "redundant: all is proved without it"
     if need.rests_on:
-        places = ", ".join(_place(site) for site in need.rests_on)
+        places = ", ".join(dict.fromkeys(_place(site) for site in need.rests_on))
         told += f" if what is computed at {places} does not wrap"
-    if need.not_with:
-        others = " and ".join(_place(site) for site in need.not_with)
-        told += f", but not also without that of {others}"
+
+    def those(some: Sequence[Site], join: str) -> str:
+        noun = "that" if len(some) == 1 or join == "or" else "those"
+        *others, last = [_among(needs, site) for site in some]
+        return f"{noun} of {', '.join(others)} {join} {last}" if others else f"{noun} of {last}"
+
+    if need.together:
+        told += f", and without {those(need.together, 'and')} as well"
+    not_without = [those(need.not_with, "or")] if need.not_with else []
+    if need.not_with_all:
+        not_without.append(f"{those(need.not_with_all, 'and')} at once")
+    if not_without:
+        told += f", but not also without {', or '.join(not_without)}"
     return told
+
+
+def _among(needs: Sequence[Need], site: Site) -> str:
+    """The place of a barrier, with its column if there are others in the line."""
+    place = _place(site)
+    is_one = sum(_place(need.site) == place for need in needs) == 1
+    return place if is_one else f"{place}:{site.column}"
 
 
 def _place(site: Site) -> str:
@@ -123,8 +151,11 @@ def rings_json(rings: Rings, gains: Iterable[Gain] = ()) -> dict[str, Any]:
             {
                 "file": each.site.file,
                 "line": each.site.line,
+                "column": each.site.column,
                 "redundant": each.is_redundant,
+                "together": [site.line for site in each.together],
                 "not_with": [site.line for site in each.not_with],
+                "not_with_all": [site.line for site in each.not_with_all],
                 "rests_on": [site.line for site in each.rests_on],
                 "gain": _gain_json(gained.get(each.site)),
             }

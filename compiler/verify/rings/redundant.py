@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
-from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, Block, Instruction
 from assay.sim.simt.run.program import Program
 from assay.sim.site import Site
 
 from ..answers import Answer
 from ..barriers import share_loops, uniform_barriers
+from ..contents import Contents
 from ..initial import initialised
-from ..intervals import MEM_DEVICE, MEM_THREADGROUP, separates
 from ..kernel import Kernel, Size, barrier_of, prepared
 from ..lanes import Strict
 from ..memory.pointers import Pointers
-from ..races import races_within, same_memory, threadgroup_races, unknown_buffers
+from ..races import buffer_races, races_within, threadgroup_races, unknown_buffers
 from ..ranges import Lemmas
 from ..solver import own_terms
-from ..study import Assumed, Study
+from ..study import Assumed, Effort, Study
 from ..walks.parts import made_by_part
+from .ordered import atomics_meet
+from .together import companies
 
-_MOST_TOGETHER: Final = 4
+_QUICK: Final = Effort(is_for_proofs=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +36,18 @@ class Need:
     Attributes:
         site: the barrier.
         is_redundant: whether all is proved without it.
+        together: barriers that are redundant, too, all of them at once with this one; with others
+            that was not tried, or it is said below.
         not_with: barriers that are redundant, too, but not together with this one.
+        not_with_all: the same of all of these at once, though maybe not of some.
         rests_on: where something is computed that must not wrap for that.
     """
 
     site: Site
     is_redundant: bool
+    together: tuple[Site, ...] = ()
     not_with: tuple[Site, ...] = ()
+    not_with_all: tuple[Site, ...] = ()
     rests_on: tuple[Site, ...] = ()
 
 
@@ -52,8 +59,10 @@ def needs_of(
     *,
     lanes: bool = False,
     pointers: Pointers | None = None,
+    contents: Contents | None = None,
 ) -> list[Need]:
-    """Of each barrier, whether it is needed; empty if not all is proved with them.
+    """Of each barrier, whether it is needed; empty if threads may race, come to different barriers,
+    or read what is not written with all of them.
 
     Args:
         program: the kernel.
@@ -61,115 +70,166 @@ def needs_of(
         assumed: what is assumed of launches.
         lanes: whether nothing but barriers orders lanes of a simdgroup.
         pointers: where pointers in arguments lead to.
+        contents: what is assumed of numbers in buffers.
     """
-    every = prepared(program, size, pointers=pointers)
+    proofs = _Proofs(program, size, assumed, lanes, pointers, contents or Contents())
+    every = proofs.every
     if every.lacks or any(made_by_part(Study(every, assumed(every), together=True))):
         return []
-    sites = [barrier.site for block in every.barriers if (barrier := barrier_of(block))]
-
-    def without(*dropped: int) -> tuple[Site, ...] | None:
-        """What must not wrap for a proof without some barriers; None if there is none."""
-        if _atomics_meet(every, [every.barriers[each] for each in dropped]):
-            return None
-
-        def by_simdgroup() -> Kernel:
-            kernel = prepared(program, size, dropped, pointers, by_simdgroup=True)
-            share_loops(kernel)
-            return kernel
-
-        kernel = prepared(program, size, dropped, pointers)
-        share_loops(kernel)
-        strict = Strict(kernel, by_simdgroup, assumed, is_meant=lanes)
-        return _rests_on(kernel, assumed, strict, lanes)
-
-    if without() is None:
+    if (always := proofs.whole()) is None:
         return []
-    single = {
-        number: rests for number in range(len(sites)) if (rests := without(number)) is not None
-    }
-    rivals: dict[int, list[Site]] = {number: [] for number in single}
-    for one, other in itertools.combinations([*single][:_MOST_TOGETHER], 2):
-        if without(one, other) is None:
-            rivals[one].append(sites[other])
-            rivals[other].append(sites[one])
-    return [
-        Need(
+    places = _places(every)
+    rests: dict[frozenset[Site], tuple[Site, ...]] = {}
+
+    def can_go(some: Sequence[Site]) -> bool:
+        found = proofs.without(*(number for site in some for number in places[site]))
+        if found is not None:
+            rests[frozenset(some)] = found
+        return found is not None
+
+    alone = [site for site in places if can_go([site])]
+    found = companies(alone, can_go)
+
+    def need(site: Site) -> Need:
+        if site not in found:
+            return Need(site=site, is_redundant=False)
+        company = found[site]
+        proved = rests[frozenset([site])], rests[frozenset([site, *company.together])]
+        return Need(
             site=site,
-            is_redundant=number in single,
-            not_with=tuple(rivals.get(number, ())),
-            rests_on=single.get(number, ()),
+            is_redundant=True,
+            together=company.together,
+            not_with=company.not_with,
+            not_with_all=company.not_with_all,
+            rests_on=tuple(dict.fromkeys(itertools.chain(always, *proved))),
         )
-        for number, site in enumerate(sites)
-    ]
+
+    return [need(site) for site in places]
 
 
-def _rests_on(
-    kernel: Kernel, assumed: Callable[[Kernel], Assumed], strict: Strict, lanes: bool
-) -> tuple[Site, ...] | None:
-    """What must not wrap so that threads come to the same barriers, do not race, and read what was
-    written; None if that is not proved.
+def _places(kernel: Kernel) -> dict[Site, list[int]]:
+    """The numbers of all barriers that stand in one place of the source: what is left out there is
+    left out of each call of its function.
     """
-    holds, lemmas = assumed(kernel), Lemmas()
+    sites = [barrier.site for block in kernel.barriers if (barrier := barrier_of(block))]
+    copies: dict[tuple[str, int, int], list[int]] = {}
+    for number, site in enumerate(sites):
+        copies.setdefault((site.file, site.line, site.column), []).append(number)
+    return {sites[numbers[0]]: numbers for numbers in copies.values()}
 
-    def study(*, lenient: bool = False, many: bool = False) -> Study:
-        return Study(kernel, holds, lenient=lenient, many=many, lanes=lanes, lemmas=lemmas)
 
-    def no_races() -> Answer:
-        asked = study()
-        return strict.together(strict.threadgroup(threadgroup_races(asked)), asked)
+@dataclass(frozen=True)
+class _Proofs:
+    """What is proved of a kernel with its barriers, and without some; arguments are as above."""
 
-    questions: tuple[Callable[[], Answer], ...] = (
-        lambda: strict.barriers(uniform_barriers(study())),
-        no_races,
-        lambda: initialised(study(many=True)),
-    )
-    if unknown_buffers(kernel) or not all(ask().verdict == "proved" for ask in questions):
-        return None
-    for lenient in (False, True):
-        within = study(lenient=lenient)
-        found = strict.buffers(races_within(within))
-        if found.verdict == "proved":
+    program: Program
+    size: Size
+    assumed: Callable[[Kernel], Assumed]
+    lanes: bool
+    pointers: Pointers | None
+    contents: Contents
+
+    @cached_property
+    def every(self) -> Kernel:
+        """The kernel with all of its barriers."""
+        return self.kernel()
+
+    def whole(self) -> tuple[Site, ...] | None:
+        """What must not wrap so that threads of different threadgroups do not race, which no
+        barrier orders; None if that, or what barriers are for, is not proved with all of them.
+        """
+        asked = _Asked(self.every, self)
+        if unknown_buffers(self.every) or not asked.is_ordered():
+            return None
+        within, between = asked.study(lenient=True), asked.study(lenient=True, apart=True)
+        if asked.strict.buffers(buffer_races(within, between)).verdict != "proved":
+            return None
+        return tuple(each.site for each in between.ranges.taken)
+
+    def without(self, *dropped: int) -> tuple[Site, ...] | None:
+        """What must not wrap so that threads of a threadgroup come to the same barriers, do not
+        race, and read what was written, and atomics find the same, without some barriers; None if
+        that is not proved.
+        """
+        blocks = [self.every.barriers[each] for each in dropped]
+        if atomics_meet(self.every, blocks, is_alone=self._is_alone):
+            return None
+        asked = _Asked(self.kernel(*dropped), self, dropped)
+        return asked.races_rest_on() if asked.is_ordered() else None
+
+    @cached_property
+    def _is_alone(self) -> bool:
+        """Whether there is one threadgroup."""
+        between = Study(self.every, self.assumed(self.every), apart=True)
+        return between.can([]) == "no"
+
+    def kernel(self, *dropped: int, by_simdgroup: bool = False) -> Kernel:
+        """The kernel without some barriers."""
+        kernel = prepared(
+            self.program, self.size, dropped, self.pointers, by_simdgroup=by_simdgroup
+        )
+        kernel.contents = self.contents
+        share_loops(kernel)
+        return kernel
+
+
+class _Asked:
+    """What is asked of a kernel that lacks some barriers."""
+
+    def __init__(self, kernel: Kernel, proofs: _Proofs, dropped: Sequence[int] = ()) -> None:
+        self._kernel = kernel
+        self._holds = proofs.assumed(kernel)
+        self._lanes = proofs.lanes
+        self._lemmas = Lemmas()
+        self.strict = Strict(
+            kernel,
+            lambda: proofs.kernel(*dropped, by_simdgroup=True),
+            proofs.assumed,
+            _QUICK,
+            is_meant=proofs.lanes,
+        )
+
+    def study(self, *, lenient: bool = False, many: bool = False, apart: bool = False) -> Study:
+        """Two threads of it."""
+        return Study(
+            self._kernel,
+            self._holds,
+            lenient=lenient,
+            many=many,
+            apart=apart,
+            lanes=self._lanes,
+            effort=_QUICK,
+            lemmas=self._lemmas,
+        )
+
+    def is_ordered(self) -> bool:
+        """Whether threads of a threadgroup come to the same barriers, do not race for its memory,
+        and read what was written there.
+        """
+        questions: tuple[Callable[[], Answer], ...] = (
+            lambda: self.strict.barriers(uniform_barriers(self.study())),
+            self._no_races,
+            lambda: initialised(self.study(many=True)),
+        )
+        return all(ask().verdict == "proved" for ask in questions)
+
+    def _no_races(self) -> Answer:
+        study = self.study()
+        return self.strict.together(self.strict.threadgroup(threadgroup_races(study)), study)
+
+    def races_rest_on(self) -> tuple[Site, ...] | None:
+        """What must not wrap so that threads of a threadgroup do not race for buffers; None if that
+        is not proved.
+        """
+        rests: tuple[Site, ...] | None = None
+        for lenient in (True, False):
+            within = self.study(lenient=lenient)
+            found = self.strict.buffers(races_within(within))
+            if found.verdict != "proved":
+                break  # what is not proved where nothing wraps is not proved at all
             taken = [each.site for each in within.ranges.taken]
             between_lanes = [each.site for each in found.rests_on if each.site is not None]
-            return tuple(dict.fromkeys([*taken, *between_lanes]))
-    return None
-
-
-def _atomics_meet(kernel: Kernel, dropped: Collection[Block]) -> bool:
-    """Whether atomic accesses to one memory, one of which writes, have no barrier between them but
-    those that are dropped. They do not race, but what they find depends on their order.
-    """
-    return any(
-        _meets(kernel, access, dropped, separates(flag))
-        for flag in (MEM_THREADGROUP, MEM_DEVICE)
-        for access in kernel.accesses()
-        if access.operation.is_atomic
-        and isinstance(access.root, THREADGROUP_ROOTS) == (flag == MEM_THREADGROUP)
-    )
-
-
-def _meets(
-    kernel: Kernel, access: Instruction, dropped: Collection[Block], ends: Callable[[Block], bool]
-) -> bool:
-    """Whether an atomic access is before a barrier that is dropped and another one behind it."""
-    assert access.block is not None
-    seen: set[tuple[Block, bool]] = set()
-    work = [(access.block, False)]
-    while work:
-        block, is_behind = work.pop()
-        if block in dropped:  # it holds threads back, whatever memory its flags name
-            is_behind = True
-        elif ends(block):
-            continue
-        for target in block.targets:
-            if is_behind and any(_order_matters(access, each) for each in target.body):
-                return True
-            if (target, is_behind) not in seen:
-                seen.add((target, is_behind))
-                work.append((target, is_behind))
-    return False
-
-
-def _order_matters(one: Instruction, other: Instruction) -> bool:
-    writes = one.operation.writes_memory or other.operation.writes_memory
-    return other.operation.is_atomic and writes and same_memory(one, other)
+            rests = tuple(dict.fromkeys([*taken, *between_lanes]))
+            if not taken:
+                break
+        return rests

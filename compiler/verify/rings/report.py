@@ -54,6 +54,7 @@ def rings_of(program: Program, launch: Launch, answers: Iterable[Answer]) -> Rin
         lambda other: assumed_of(other, launch),
         lanes=launch.lanes,
         pointers=launch.pointers,
+        contents=launch.names.contents(launch.holds, launch.lengths),
     )
     return Rings(rotations=rotations, needs=tuple(needs))
 
