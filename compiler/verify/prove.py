@@ -389,7 +389,7 @@ def _initialised(kernel: Kernel, launch: Launch, effort: Effort, lemmas: Lemmas)
         why = "which threads of threadgroups that are not full write is not followed"
         return Answer(about=INITIALISED, verdict="undecided", obstacles=(Obstacle(why=why),))
     assumed, effort = assumed_of(kernel, launch), effort.of(INITIALISED)
-    study = Study(kernel, assumed, many=True, lanes=launch.lanes, effort=effort, lemmas=lemmas)
+    study = Study(kernel, assumed, many=True, effort=effort, lemmas=lemmas)
     return initialised(study)
 
 

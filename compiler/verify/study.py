@@ -71,7 +71,6 @@ class Study:
         alone: whether it is about one thread, `a`; there may be no other.
         many: whether it is about `a` and others that are named later, by what their indices are.
         together: whether both threads are of one simdgroup, with lanes that only barriers order.
-        lanes: whether only barriers order lanes of any simdgroup.
         lenient: whether values are taken not to wrap where that is not proved.
         effort: how much is done.
         lemmas: what was tried before under the same assumptions.
@@ -90,7 +89,6 @@ class Study:
         alone: bool = False,
         many: bool = False,
         together: bool = False,
-        lanes: bool = False,
         lenient: bool = False,
         effort: Effort | None = None,
         lemmas: Lemmas | None = None,
@@ -101,7 +99,6 @@ class Study:
         self.kernel = unshared(kernel) if apart else kernel
         self.apart = apart
         self.together = together
-        self.lanes = lanes
         self.facts = Facts(kernel.function.instructions())
         seconds = self.effort.seconds * _LEMMA
         self.ranges = Ranges(self.kernel, assumed, lenient=lenient, seconds=seconds, lemmas=lemmas)

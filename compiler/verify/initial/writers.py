@@ -256,7 +256,9 @@ def before_barrier(
 def before_access(
     study: Study, write: Instruction, read: Instruction, counts: Mapping[Loop, Count]
 ) -> Iterator[Place]:
-    """Places of a write that come before a read in the order of the program, in one simdgroup."""
+    """Places of a write that come before a read in one simdgroup: the thread's own, and those of
+    other lanes behind a barrier, without which compilers keep no order between lanes.
+    """
     kernel = study.kernel
     assert write.block is not None and read.block is not None
     around = kernel.around(write.block)

@@ -179,7 +179,6 @@ class _Asked:
     def __init__(self, kernel: Kernel, proofs: _Proofs, dropped: Sequence[int] = ()) -> None:
         self._kernel = kernel
         self._holds = proofs.assumed(kernel)
-        self._lanes = proofs.lanes
         self._lemmas = Lemmas()
         self.strict = Strict(
             kernel,
@@ -197,7 +196,6 @@ class _Asked:
             lenient=lenient,
             many=many,
             apart=apart,
-            lanes=self._lanes,
             effort=_QUICK,
             lemmas=self._lemmas,
         )

@@ -82,9 +82,7 @@ def rotations_of(program: Program, launch: Launch, answers: Iterable[Answer]) ->
         return [replace(ring.rotation, tiles=_of_not_full(ring.rotation)) for ring in rings]
 
     def tiles(ring: Ring, *, lenient: bool) -> Tiles:
-        study = Study(
-            kernel, assumed, many=True, lanes=launch.lanes, lenient=lenient, lemmas=lemmas
-        )
+        study = Study(kernel, assumed, many=True, lenient=lenient, lemmas=lemmas)
         found = tiles_of(study, ring)
         return replace(found, rests_on=taken_not_to_wrap(study))
 

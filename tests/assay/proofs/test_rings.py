@@ -8,38 +8,20 @@ from assay.compiler.verify import TOGETHER
 from assay.compiler.verify.rings import RESTS_ON
 from assay.proofs import KernelProof, ProofOptions, prove_source
 from assay.proofs.text import proof_text
+from tests.compiler.verify.sources import SMALL_RING
 
-_SOURCE = """\
-#include <metal_stdlib>
-using namespace metal;
-#define ALL threadgroup_barrier(mem_flags::mem_threadgroup)
-//! [kernel.k]
-//! threadgroup = 64
-kernel void k(device const float* x, device float* y, constant uint& n,
-              uint t [[thread_index_in_threadgroup]], uint g [[threadgroup_position_in_grid]]) {
-    threadgroup float a[2][64];
-    float sum = 0;
-    a[0][t] = x[t];
-    ALL;
-    for (uint k = 0; k < n; ++k) {
-        if (k + 1 < n) a[(k + 1) % 2][t] = x[64 * (k + 1) + t];
-        sum += a[k % 2][63 - t];
-        ALL;
-    }
-    y[64 * g + t] = sum;
-}
-"""
 _READ = "sum += a[k % 2][63 - t];\n        ALL;"
 
 
 def _proof(source: str) -> KernelProof:
-    options = ProofOptions(cache=False, rings=True, assume=("n > 0", "n <= 1000000"))
+    assume = ("n > 0", "n <= 1000000")
+    options = ProofOptions(cache=False, rings=True, threadgroup=(64, 1, 1), assume=assume)
     (proof,) = prove_source(source, "k.metal", options, workers=1)
     return proof
 
 
 def test_a_ring_of_a_kernel_without_races_is_proved() -> None:
-    proof = _proof(_SOURCE)
+    proof = _proof(SMALL_RING)
     assert proof.is_proved
     assert "none is stale" in proof_text(proof, {})
 
@@ -53,8 +35,8 @@ def test_a_ring_of_a_kernel_without_races_is_proved() -> None:
     ids=["a barrier in the wrong place", "a barrier that not all come to"],
 )
 def test_nothing_is_proved_of_a_ring_whose_kernel_races(barrier: str, about: str) -> None:
-    assert _READ in _SOURCE
-    proof = _proof(_SOURCE.replace(_READ, barrier))
+    assert _READ in SMALL_RING
+    proof = _proof(SMALL_RING.replace(_READ, barrier))
     (answer,) = (each for each in proof.answers if each.about == about)
     assert answer.verdict != "proved"
     assert proof.rings is not None

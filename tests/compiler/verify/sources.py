@@ -15,6 +15,25 @@ NO_RACES = tuple(Answer(about=about, verdict="proved") for about in ALWAYS)
 """What is taken for granted where a test is about rings alone."""
 BARRIER = "threadgroup_barrier(mem_flags::mem_threadgroup);"
 RING = (Path(__file__).parent / "ring.metal").read_text()
+SMALL_RING = """\
+#include <metal_stdlib>
+using namespace metal;
+#define ALL threadgroup_barrier(mem_flags::mem_threadgroup)
+kernel void k(device const float* x, device float* y, constant uint& n,
+              uint t [[thread_index_in_threadgroup]], uint g [[threadgroup_position_in_grid]]) {
+    threadgroup float a[2][64];
+    float sum = 0;
+    a[0][t] = x[t];
+    ALL;
+    for (uint k = 0; k < n; ++k) {
+        if (k + 1 < n) a[(k + 1) % 2][t] = x[64 * (k + 1) + t];
+        sum += a[k % 2][63 - t];
+        ALL;
+    }
+    y[64 * g + t] = sum;
+}
+"""
+"""A ring of two buffers that is right, of the kernel `k`, with threadgroups of 64 threads."""
 WITH_ARRAYS = [
     path for path in KERNELS if "threadgroup " in path.read_text().split("kernel void")[1]
 ]

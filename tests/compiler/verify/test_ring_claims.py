@@ -10,32 +10,14 @@ from assay.compiler.verify.rings import Rings, Rotation, Tiles, rotations_of
 from assay.proofs.names import names_of
 from assay.proofs.rings import rings_text
 
-from .sources import NO_RACES
+from .sources import NO_RACES, SMALL_RING
 
-_KERNEL = """\
-#include <metal_stdlib>
-using namespace metal;
-#define ALL threadgroup_barrier(mem_flags::mem_threadgroup)
-kernel void k(device const float* x, device float* y, constant uint& n,
-              uint t [[thread_index_in_threadgroup]], uint g [[threadgroup_position_in_grid]]) {
-    threadgroup float a[2][64];
-    float sum = 0;
-    a[0][t] = x[t];
-    ALL;
-    for (uint k = 0; k < n; ++k) {
-        if (k + 1 < n) a[(k + 1) % 2][t] = x[64 * (k + 1) + t];
-        sum += a[k % 2][63 - t];
-        ALL;
-    }
-    y[64 * g + t] = sum;
-}
-"""
 _READ = "sum += a[k"
 _SUM = f"{_READ} % 2][63 - t];"
 
 
 def _ring(*changes: tuple[str, str], ragged: bool = False, most: int = 1000000) -> Rotation:
-    source = _KERNEL
+    source = SMALL_RING
     for old, new in changes:
         assert old in source
         source = source.replace(old, new)
@@ -101,7 +83,7 @@ def test_nothing_is_said_of_buffers_that_are_accessed_out_of_turn(more: str) -> 
     ring = _ring(*_THREE, ("MORE", more))
     assert not ring.is_proved
     assert not ring.is_distinct
-    line = 1 + next(at for at, text in enumerate(_KERNEL.split("\n")) if _SUM in text)
+    line = 1 + next(at for at, text in enumerate(SMALL_RING.split("\n")) if _SUM in text)
     assert [each.line for each in ring.beside] == [line + 1]
     shown = "\n".join(rings_text(Rings(rotations=(ring,))))
     assert "proved:    for all k, no buffer" not in shown
