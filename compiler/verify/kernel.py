@@ -338,13 +338,15 @@ def _may_change(instruction: Instruction, written: frozenset[Root]) -> bool:
 
 
 def read_by_all(kernel: Kernel) -> list[Instruction]:
-    """Reads of threadgroup memory in which threads are taken to find the same."""
+    """Reads of threadgroup memory in which threads are taken to find the same, all of them or those
+    of each simdgroup.
+    """
     return [
         each
         for each in kernel.accesses()
         if each.operation.reads_memory
         and isinstance(each.root, THREADGROUP_ROOTS)
-        and each not in kernel.threads.varying
+        and (each not in kernel.threads.varying or each not in kernel.lanes.varying)
     ]
 
 

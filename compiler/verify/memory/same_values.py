@@ -3,8 +3,8 @@
 Two threads that copy or convert the same element of memory that nobody writes leave the same bits,
 whichever comes last. Operations on floating-point numbers are unknown functions here, of which only
 is known that equal operands give equal results; so are loops that do nothing but compute. Those
-that a compiler may round together with others are such functions for one instruction alone, and for
-one iteration of a loop that it may unroll: elsewhere there are other neighbours.
+that a compiler may round together with others are such functions for one instruction alone, in one
+iteration of each loop: elsewhere, as in another copy of an unrolled loop, neighbours are others.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from assay.sim.simt.ir.cfg import Loop
 from assay.sim.simt.ir.llvm_types import is_float
 from assay.sim.simt.ir.nodes import Constant, Instruction, Value
-from assay.sim.simt.ir.operations.control import PHI
+from assay.sim.simt.ir.operations.control import PHI, SELECT
+from assay.sim.simt.ir.operations.conversions import FPEXT, FPTRUNC
 from assay.sim.simt.ir.operations.floats import FADD, FMA, FMUL, FNEG, FSUB
 from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD, STORE
 from assay.sim.simt.ir.operations.operation import OfThread
@@ -26,7 +27,8 @@ from ..loops import is_computed
 from ..terms import Expression
 from ..values import Values
 
-_ROUNDED = frozenset({FADD, FSUB, FMUL, FNEG, FMA})
+_SUMS = frozenset({FADD, FSUB})
+_PASSING = frozenset({PHI, SELECT, FNEG, FPEXT, FPTRUNC})
 _MOST_VALUES = 500  # of a store; what more there is counts as unknown
 _Key = frozenset[tuple[Loop, Count]]
 
@@ -83,9 +85,9 @@ class _Patterns:
             if loop is None and (self._is_computed(value) or self._is_fixed(value)):
                 return self._computed(value, counts)
             inputs = None if loop is None else self._inputs(loop)
-            if inputs is not None:
+            if loop is not None and inputs is not None:
                 name = f"left.{self._values.facts.number_of(value)}"
-                return self._applied(name, inputs, counts)
+                return self._applied(name, inputs, counts, self._copies_of(loop))
         if is_float(value.type):
             return self._values.term(value, counts).value
         return self._values.read(value, counts, "unsigned").value
@@ -93,17 +95,25 @@ class _Patterns:
     def _computed(self, value: Instruction, counts: Counts) -> Expression:
         if not _may_be_fused(value):
             return self._applied(_name(value), value.operands, counts)
-        from ..native.building import applied
-
         name = f"{_name(value)}.{self._values.facts.number_of(value)}"
-        turns = [count.term.value for loop, count in counts.items() if _may_be_unrolled(loop)]
-        return applied(name, [*(self.bits(each, counts) for each in value.operands), *turns])
+        return self._applied(name, value.operands, counts, list(counts))
 
-    def _applied(self, name: str, operands: Sequence[Value], counts: Counts) -> Expression:
-        """An unknown function, the same wherever it has this name."""
+    def _copies_of(self, loop: Loop) -> list[Loop]:
+        """Loops around one that has come to its end, of whose iterations a compiler may make copies
+        that are rounded in other ways.
+        """
+        if not any(_may_be_fused(each) for block in loop.blocks for each in block.instructions()):
+            return []
+        return [each for each in self._values.kernel.around(loop.header) if each in self._around]
+
+    def _applied(
+        self, name: str, operands: Sequence[Value], counts: Counts, turns: Sequence[Loop] = ()
+    ) -> Expression:
+        """An unknown function, the same wherever it has this name, in the same turns of loops."""
         from ..native.building import applied
 
-        return applied(name, [self.bits(each, counts) for each in operands])
+        given = [self.bits(each, counts) for each in operands]
+        return applied(name, [*given, *(counts[loop].term.value for loop in turns)])
 
     def _is_computed(self, value: Instruction) -> bool:
         return is_computed(value) and bool(value.operands)
@@ -171,24 +181,26 @@ def _is_of_thread(value: Value) -> bool:
 
 
 def _may_be_fused(value: Instruction) -> bool:
-    """Whether a compiler may round it together with others, or was free to have done so."""
-    return value.contract and value.operation in _ROUNDED
+    """Whether it is a sum that a compiler may round together with a product, or was free to."""
+    if value.operation is FMA:
+        return value.contract
+    return value.contract and value.operation in _SUMS and any(map(_may_be_product, value.operands))
 
 
-def _may_be_unrolled(loop: Loop) -> bool:
-    """Whether constants alone say how often a loop goes round."""
+def _may_be_product(value: Value) -> bool:
+    """Whether a value may be a product, whichever way a thread came, or one with another sign."""
     seen: set[Value] = set()
-    work = [block.condition for block in loop.blocks if not loop.blocks >= {*block.targets}]
+    work = [value]
     while work:
         each = work.pop()
         if each in seen or not isinstance(each, Instruction):
             continue
         seen.add(each)
-        is_own = each.block is loop.header and each.operation is PHI
-        if not is_own and not (is_computed(each) and each.operands):
-            return False
-        work += each.operands
-    return True
+        if each.operation in (FMUL, FMA):
+            return True
+        if each.operation in _PASSING:
+            work += each.operands
+    return False
 
 
 def _name(value: Instruction) -> str:

@@ -390,6 +390,18 @@ _PRODUCTS = "for (uint k = 0; k < 2; ++k) z[2 * i + k] = a * (b + float(k));"
         # Where the product is needed for something else, it is rounded by itself.
         (f"if (t == 0) {{ {_PRODUCTS} {_FUSED} }} if (t == 40) {{ {_FUSED} z[2 * i] = 1; }}", 0),
         (f"if (t == 0) {{ {_PRODUCTS} }} if (t == 0 || t == 40) {{ {_FUSED} }}", 1),
+        # Loops may be unrolled or peeled, and each copy has other neighbours.
+        (
+            "for (uint n = 0; n < 4; ++n) { if (x[n] > 3) break; float v = a * x[g + n / 4] + c;"
+            " if (n == (x[g] > 1 ? t % 4 : t % 3)) y[g] = v; }",
+            0,
+        ),
+        (
+            "for (uint n = 0; n < 4; ++n) { float s = 0; for (uint m = 0; m < t / 64 + 9; ++m)"
+            " s += x[m] * x[m + 1]; if (n == t % 4) y[g] = s; }",
+            0,
+        ),
+        ("float s = 0; for (uint m = 0; m < 9; ++m) s += x[m] * x[m + 1]; y[g] = s;", 1),
         ("if (t == 0) y[g] = half(a); if (t == 40) { y[g] = half(a); z[2 * i] = 1; }", 1),
     ],
 )

@@ -35,7 +35,7 @@ kernel void k(constant Args& args, constant int* shape, device char* y,
 STRIDE = """\
 kernel void k(constant ulong& n, device const float* x, device const float* w, device float* y,
               uint i [[thread_position_in_grid]]) {
-    for (uint at = i; at < n; at += uint(n / 2 + n % 2)) y[at] = sqrt(x[at]) * w[WHICH] + 1;
+    for (uint at = i; at < n; at += uint(n / 2 + n % 2)) y[at] = sqrt(x[at]) * w[WHICH];
 }
 """
 STRIDES = """\
@@ -122,6 +122,11 @@ kernel void k(device const float* x, device float* y, device const uint& n,
 @pytest.mark.parametrize(("which", "verdict"), [("at", "proved"), ("i", "refuted")])
 def test_writes_of_one_value_by_several_threads_are_no_race(which: str, verdict: str) -> None:
     assert buffer_races(STRIDE.replace("WHICH", which)) == verdict
+
+
+def test_sums_that_may_be_fused_may_differ_from_iteration_to_iteration() -> None:
+    source = STRIDE.replace("w[WHICH]", "w[at] + 1")
+    assert buffer_races(source) == "refuted"
 
 
 @pytest.mark.parametrize(("more", "verdict"), [("", "proved"), ("+ i", "refuted")])

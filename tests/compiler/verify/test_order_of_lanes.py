@@ -12,9 +12,10 @@ using namespace metal;
 kernel void k(device uint* y, constant uint& p, constant uint& q,
               uint t [[thread_index_in_threadgroup]],
               uint i [[thread_position_in_grid]], uint g [[threadgroup_position_in_grid]],
-              uint lane [[thread_index_in_simdgroup]]) {
+              uint lane [[thread_index_in_simdgroup]],
+              uint sg [[simdgroup_index_in_threadgroup]]) {
     threadgroup uint s[64];
-    threadgroup uint z[32];
+    threadgroup uint z[64];
 """
 _B = "threadgroup_barrier(mem_flags::mem_threadgroup);"
 _S = "simdgroup_barrier(mem_flags::mem_threadgroup);"
@@ -34,7 +35,16 @@ IN_ORDER = {
     ],
     "buffer races": [f"{_FLAG} {{}} uint v = s[0]; y[32 * g + (v == 1 ? t : 31 - t)] = t;"],
 }
+_OF_EACH = f"if (lane == 0) s[sg] = 0; {_B} if (lane == 0) s[sg] = 1;"
+_MADE = "uint v = uint(float(s[sg])), at = v == 1 ? lane : 31 - lane;"
+"""Of which the solver knows no more than that lanes of a simdgroup agree on it."""
+OF_SIMDGROUPS = {
+    "barriers": [f"{_OF_EACH} {{}} {_MADE} if (v == 1) {_S} y[i] = 1;"],
+    "threadgroup races": [f"{_OF_EACH} {{}} {_MADE} z[32 * sg + at] = t;"],
+    "buffer races": [f"{_OF_EACH} {{}} {_MADE} y[i - lane + at] = t;"],
+}
 CASES = [(about, body) for about, bodies in IN_ORDER.items() for body in bodies]
+CASES += [(about, body) for about, bodies in OF_SIMDGROUPS.items() for body in bodies]
 READS = [
     f"{_SAME} if (t >= 16) {{{{ uint w = s[q]; {_WRONG} }}}} {{}} if (t < 16) s[p] = 99;",
     f"{_SAME} for (uint n = 0; n < 4; ++n) {{{{ v = s[p]; {{}}"
@@ -43,7 +53,8 @@ READS = [
 
 
 def _verdict(body: str, about: str) -> str:
-    options = ProofOptions(cache=False, threadgroup=(32, 1, 1), offers=False)
+    size = 64 if "sg" in body else 32
+    options = ProofOptions(cache=False, threadgroup=(size, 1, 1), offers=False)
     (proof,) = prove_source(f"{_HEAD}{body}}}\n", "k.metal", options, workers=1)
     return next(each.verdict for each in proof.answers if each.about == about)
 
