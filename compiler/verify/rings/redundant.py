@@ -174,7 +174,11 @@ class _Proofs:
 
 
 class _Asked:
-    """What is asked of a kernel that lacks some barriers."""
+    """What is asked of a kernel that lacks some barriers.
+
+    Without a barrier, lock step may be all that is left to order lanes, on which compilers do not
+    rely: that does not make it redundant.
+    """
 
     def __init__(self, kernel: Kernel, proofs: _Proofs, dropped: Sequence[int] = ()) -> None:
         self._kernel = kernel
@@ -185,7 +189,7 @@ class _Asked:
             lambda: proofs.kernel(*dropped, by_simdgroup=True),
             proofs.assumed,
             _QUICK,
-            is_meant=proofs.lanes,
+            is_meant=proofs.lanes or bool(dropped),
         )
 
     def study(self, *, lenient: bool = False, many: bool = False, apart: bool = False) -> Study:

@@ -186,3 +186,16 @@ def test_of_more_barriers_than_are_tried_in_pairs_a_set_that_can_go_is_told() ->
         [other for other in range(5) if other != each] for each in range(5)
     ]
     assert found[4:] == [([0, 1, 2, 3], [5], []), ([], [4], [])]
+
+
+@pytest.mark.parametrize(
+    ("body", "redundant"),
+    [
+        ("s[t] = 0; ALL; s[t] = given[i]; ALL; out[i] = s[t ^ 1];", [True, False]),
+        ("s[t] = given[i]; ALL; v = s[t ^ 1]; ALL; s[t] = v; out[i] = s[t];", [False, False]),
+    ],
+)
+def test_a_barrier_is_not_redundant_because_lanes_run_in_lock_step(
+    body: str, redundant: list[bool]
+) -> None:
+    assert _redundant(body) == redundant
