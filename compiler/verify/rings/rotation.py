@@ -45,7 +45,8 @@ class Rotation:
         stride: bytes from one to the next.
         written, read: which buffers are, in each iteration of a period.
         is_proved: whether it is proved that iterations go on like that.
-        is_read_behind: whether all that an iteration reads comes behind all that it writes.
+        is_read_behind: whether all that an iteration reads comes behind all that it writes; None if
+            some does.
         beside: what else is, or may be, done with the array in the loop, in no turn that is known:
             it is not among what is written and read.
         tiles: what is known of what the buffers hold, if that was asked.
@@ -58,7 +59,7 @@ class Rotation:
     written: tuple[frozenset[int], ...]
     read: tuple[frozenset[int], ...]
     is_proved: bool
-    is_read_behind: bool = False
+    is_read_behind: bool | None = False
     beside: tuple[Site, ...] = ()
     tiles: Tiles | None = None
 
@@ -74,6 +75,8 @@ class Rotation:
     @property
     def ahead(self) -> int | None:
         """How many iterations after it is written a buffer is read first; None if that varies."""
+        if self.is_read_behind is None:
+            return None
         period = len(self.written)
         turns = range(0 if self.is_read_behind else 1, period + 1)
         found = {
@@ -275,15 +278,18 @@ def _beside(study: Study, loop: Loop, root: Root, accesses: list[Turning]) -> tu
     )
 
 
-def _are_read_behind(study: Study, accesses: list[Instruction]) -> bool:
-    """Whether all reads come behind all writes in an iteration of the loop around them."""
+def _are_read_behind(study: Study, accesses: list[Instruction]) -> bool | None:
+    """Whether all reads come behind all writes in an iteration of the loop around them; None if
+    some do.
+    """
     reads = [each for each in accesses if each.operation.reads_memory]
     writes = [each for each in accesses if each.operation.writes_memory]
-    return all(
+    behind = [
         is_before(study.kernel, write, read) and not is_before(study.kernel, read, write)
         for write in writes
         for read in reads
-    )
+    ]
+    return True if all(behind) else None if any(behind) else False
 
 
 def _goes_on(study: Study, loop: Loop, turning: Turning) -> bool:

@@ -166,3 +166,9 @@ def test_tiles_of_memory_that_the_loop_writes_by_another_pointer_may_be_stale(
     )
     (ring,) = rotations_of(kernel.program(), launch, NO_RACES)
     assert ring.tiles is not None and ring.tiles.are_in_order is not is_same
+
+
+def test_what_is_read_both_before_and_behind_writes_is_said_to_be_read_in_no_iteration() -> None:
+    ring = _ring(("if (k + 1 < n) a[", "sum += a[k % 2][t]; if (k + 1 < n) a["))
+    assert ring.ahead is None
+    assert _ring().ahead == 1
