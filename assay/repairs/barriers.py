@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ..edits import Edit, Node
+from .bodies import removed, stands_in_block
 from .candidate import Candidate
 
 _CALL = re.compile(r"\b(threadgroup|simdgroup)_barrier\s*\(([^()]*)\)")
@@ -60,7 +61,7 @@ def _points(places: Iterable[Node]) -> list[tuple[int, bool, Node]]:
         for distance, node in enumerate(place.around()):
             if node.kind == "function":
                 break
-            if node.parent is None or node.parent.kind != "block":
+            if node.parent is None or not stands_in_block(node):
                 continue
             branches = sum(each.kind == "if" for each in node.parent.around())
             for at, is_before in ((node.start, True), (node.end, False)):
@@ -80,26 +81,20 @@ def moved(function: Node, source: str) -> Iterator[Candidate]:
     """Barriers in branches, moved before or behind these."""
     for node in barriers_in(function, source):
         text = source[node.start : node.end]
-        removed = Edit(_line_start(source, node.start), node.end)
+        taken = removed(node, source)
         line = source.count("\n", 0, node.start) + 1
         for around in node.around():
             if around.kind == "function":
                 break
-            if around.kind not in _AROUND:
-                continue
+            if around.kind not in _AROUND or not stands_in_block(around):
+                continue  # beside what is no statement of a block, it would be another's body
             indent = _indent(source, around.start)
             for where, edit in (
                 ("behind", Edit(around.end, around.end, f"\n{indent}{text}")),
                 ("before", Edit(around.start, around.start, f"{text}\n{indent}")),
             ):
                 what = f"move the barrier in line {line} {where} the branch or loop around it"
-                yield Candidate(what, (removed, edit))
-
-
-def _line_start(source: str, at: int) -> int:
-    """Where a statement's own line begins, with the line's end before it; else the statement."""
-    begin = source.rfind("\n", 0, at)
-    return begin if begin >= 0 and not source[begin:at].strip() else at
+                yield Candidate(what, (taken, edit))
 
 
 def _indent(source: str, at: int) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..edits import Edit, Node
+from .bodies import guarded
 from .candidate import Candidate
 
 _DECLARED = r"\b(?:threadgroup|thread)?\s*[\w:]+\s+{name}\s*((?:\[[^\[\]]+\])+)"
@@ -34,8 +35,8 @@ def guarded_indices(
                 index = text[found[1] + 1 : found[2] - 1].strip()
                 line = source.count("\n", 0, node.start) + 1
                 if _is_store(text, found) and node.kind == "simple":
-                    edit = Edit(node.start, node.start, f"if (uint({index}) < uint({extent})) ")
-                    yield Candidate(f"guard the store to {name} in line {line}", (edit,))
+                    edits = guarded(node, f"uint({index}) < uint({extent})")
+                    yield Candidate(f"guard the store to {name} in line {line}", edits)
                 else:
                     begin = node.start + found[1] + 1
                     clamped = f"min(uint({index}), uint({extent}) - 1u)"
@@ -55,8 +56,8 @@ def guarded_statements(
             continue
         line = source.count("\n", 0, node.start) + 1
         for condition in conditions:
-            edit = Edit(node.start, node.start, f"if ({condition}) ")
-            yield Candidate(f"guard line {line} by {condition}", (edit,))
+            edits = guarded(node, condition)
+            yield Candidate(f"guard line {line} by {condition}", edits)
 
 
 def widened(source: str, names: Iterable[str]) -> Iterator[Candidate]:
