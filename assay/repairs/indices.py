@@ -15,6 +15,9 @@ _INDEX = re.compile(
     r"\bu(?:int|short)\s+(\w+)\s*\[\[(thread_index_in_threadgroup|thread_index_in_simdgroup)\]\]"
 )
 _ASSIGNED = re.compile(r"[^=!<>]=[^=]|\+\+|--")
+_CHANGE = re.compile(r"\+\+|--|<<=|>>=|(?<![=!<>])=(?!=)")
+_CALL = re.compile(r"\b(\w+)\s*(?:<[^<>]*>)?\s*\(")
+_CONVERSIONS = frozenset(["uint", "int", "ushort", "short", "ulong", "long", "size_t"])
 _EXTRA = ("+ 1", "+ 2", "* 2")
 
 
@@ -35,6 +38,8 @@ def guarded_indices(
                 index = text[found[1] + 1 : found[2] - 1].strip()
                 line = source.count("\n", 0, node.start) + 1
                 if _is_store(text, found) and node.kind == "simple":
+                    if not _may_be_guarded(text, index):
+                        continue
                     edits = guarded(node, f"uint({index}) < uint({extent})")
                     yield Candidate(f"guard the store to {name} in line {line}", edits)
                 else:
@@ -104,6 +109,14 @@ def _is_store(text: str, access: tuple[int, int, int]) -> bool:
     """Whether an access is what a statement assigns to."""
     assigned = _ASSIGNED.search(text)
     return assigned is not None and access[0] < assigned.start() and access[0] <= text.find("[")
+
+
+def _may_be_guarded(text: str, index: str) -> bool:
+    """Whether a store does the same if its index is computed once more before it, and nothing else
+    is lost if it is skipped.
+    """
+    calls = {each[1] for each in _CALL.finditer(index)} - _CONVERSIONS
+    return not calls and not _CHANGE.search(index) and len(_CHANGE.findall(text)) == 1
 
 
 def _declares(text: str) -> bool:
