@@ -63,7 +63,7 @@ def judged(path: Path, most: int | None) -> Iterator[tuple[str, bool]]:
         proof = _of_mutant(mutant, path.name, options)
         if proof is None:
             continue
-        yield mutant.what, repaired(mutant.source, path.name, options, proof) is not None
+        yield mutant.what, repaired(mutant.source, path.name, options, [proof]) is not None
         count += 1
         if count == most:
             return

@@ -301,13 +301,12 @@ def _repaired(
         raise CommandError("--repair is for MSL source, a .metal file", code=USAGE)
     found = []
     with progress() as say:
-        for proof in proofs:
-            if not proof.is_refuted:
-                continue
-            say(f"repairing {proof.name}")
-            repair = repaired(source, str(file), options, proof)
+        for name in dict.fromkeys(proof.name for proof in proofs if proof.is_refuted):
+            say(f"repairing {name}")
+            setups = [proof for proof in proofs if proof.name == name]
+            repair = repaired(source, str(file), options, setups)
             cost = None if repair is None else cost_of(repair, source, options)
-            found.append(Mended(proof.name, repair, cost))
+            found.append(Mended(name, repair, cost))
     return found
 
 

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..checks.source import SourceOptions, check_source
 from ..edits import Node, applied, offset_of, statements
-from ..launches.errors import LaunchInputError
 from ..proofs import KernelProof, ProofOptions
-from ..proofs.proof import joined
-from ..proofs.source import Question, SourceProof
 from ..reports.report import Report
 from . import barriers, indices
 from .candidate import Candidate
+from .trial import better
 
 if TYPE_CHECKING:
     from assay.compiler.verify import Answer
 
 _MOST_TRIED = 48  # for a step
 _MOST_STEPS = 3
-_RANK = {"proved": 0, "undecided": 1, "refuted": 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +40,7 @@ class Repair:
 
 
 def repaired(
-    source: str, file_name: str, options: ProofOptions, proof: KernelProof
+    source: str, file_name: str, options: ProofOptions, proofs: Sequence[KernelProof]
 ) -> Repair | None:
     """The smallest change found after which what was refuted of a kernel is proved, nothing is
     known less than before, and a run has no other findings; None if there is none.
@@ -52,52 +49,68 @@ def repaired(
         source: the text that has the kernel.
         file_name: its name.
         options: as the kernel was proved.
-        proof: what was found of it; something is refuted.
+        proofs: what was found of it, for each of its setups in their order; something is refuted.
     """
-    if proof.file != file_name:
-        return None  # it stands in a file that this one includes
+    if any(each.file != file_name or each.problem for each in proofs):
+        return None  # it stands in a file that this one includes, or not all of it can be judged
     text, steps, tried = source, [], 0
-    current = proof
+    current = tuple(proofs)
     for _ in range(_MOST_STEPS):
         step = _step(text, file_name, options, current)
         tried += step.tried
-        if step.proof is None:
+        if not step.proofs:
             return None
-        text, current = step.source, step.proof
+        text, current = step.source, step.proofs
         steps.append(step.what)
-        if not current.is_refuted:
+        if not any(each.is_refuted for each in current):
             break
-    known = {each.about for each in proof.answers if each.verdict == "refuted"}
-    mended = all(each.verdict == "proved" for each in current.answers if each.about in known)
-    if not mended or _findings(text, file_name, options, proof) - _findings(
-        source, file_name, options, proof
+    name = proofs[0].name
+    if not _is_mended(proofs, current) or _findings(text, file_name, options, name) - _findings(
+        source, file_name, options, name
     ):
         return None
-    return Repair(kernel=proof.name, what=tuple(steps), source=text, tried=tried)
+    return Repair(kernel=name, what=tuple(steps), source=text, tried=tried)
+
+
+def _is_mended(before: Sequence[KernelProof], after: Sequence[KernelProof]) -> bool:
+    """Whether all that was refuted of each setup is proved of it."""
+    for was, now in zip(before, after, strict=True):
+        refuted = {each.about for each in was.answers if each.verdict == "refuted"}
+        if any(each.verdict != "proved" for each in now.answers if each.about in refuted):
+            return False
+    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Step:
-    """A change that mends one property, with what is proved then; None if none was found."""
+    """A change that mends one property, with what is proved then; nothing if none was found."""
 
     what: str = ""
     source: str = ""
-    proof: KernelProof | None = None
+    proofs: tuple[KernelProof, ...] = ()
     tried: int = 0
 
 
-def _step(source: str, file_name: str, options: ProofOptions, proof: KernelProof) -> _Step:
+def _step(
+    source: str, file_name: str, options: ProofOptions, proofs: Sequence[KernelProof]
+) -> _Step:
     """The first candidate that helps against the first violation."""
-    failed = next(each for each in proof.answers if each.verdict == "refuted")
+    at, failed = next(
+        (at, answer)
+        for at, proof in enumerate(proofs)
+        for answer in proof.answers
+        if answer.verdict == "refuted"
+    )
     tried = {source}
-    for candidate in itertools.islice(_candidates(source, proof, failed, options), _MOST_TRIED):
+    candidates = _candidates(source, proofs[at], failed, options)
+    for candidate in itertools.islice(candidates, _MOST_TRIED):
         text = applied(source, candidate.edits)
         if text in tried:
             continue
         tried.add(text)
-        better = _better(text, file_name, options, proof, failed)
-        if better is not None:
-            return _Step(what=candidate.what, source=text, proof=better, tried=len(tried) - 1)
+        found = better(text, file_name, options, proofs, at, failed.about)
+        if found is not None:
+            return _Step(what=candidate.what, source=text, proofs=found, tried=len(tried) - 1)
     return _Step(tried=len(tried) - 1)
 
 
@@ -143,42 +156,12 @@ def _function(tree: Node, source: str, proof: KernelProof) -> Node | None:
     return None
 
 
-def _better(
-    text: str, file_name: str, options: ProofOptions, proof: KernelProof, failed: Answer
-) -> KernelProof | None:
-    """What is proved of a changed text, if that is the property, and the rest no less than
-    before.
-    """
-    from assay.compiler.msl import CompileError
-    from assay.compiler.verify import TOGETHER
-
-    alone = replace(options, functions=(proof.name,), threadgroup=proof.threadgroup)
-    try:
-        opened = SourceProof(text, file_name, alone)
-    except (CompileError, LaunchInputError):
-        return None
-    before = {each.about: each.verdict for each in proof.answers}
-    groups = sorted(TOGETHER, key=lambda group: failed.about not in group)
-    parts = []
-    for group in groups:
-        after = opened.proof(Question(0, group))
-        if after.problem:
-            return None
-        for answer in after.answers:
-            if _RANK[answer.verdict] > _RANK[before.get(answer.about, "proved")]:
-                return None
-            if answer.about == failed.about and answer.verdict != "proved":
-                return None
-        parts.append(after)
-    return joined(parts)
-
-
 def _findings(
-    text: str, file_name: str, options: ProofOptions, proof: KernelProof
+    text: str, file_name: str, options: ProofOptions, name: str
 ) -> frozenset[tuple[str, str]]:
     """What a run of the kernel finds: kinds and memory."""
     checked = SourceOptions(
-        functions=(proof.name,),
+        functions=(name,),
         macros=options.macros,
         include_paths=options.include_paths,
         inputs=options.inputs,

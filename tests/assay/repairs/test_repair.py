@@ -30,16 +30,36 @@ kernel void k(device float* y, constant uint& n, uint2 at [[thread_position_in_g
     y[at.y * n + at.x] += 1;
 }
 """
+SETUPS = """\
+#include <metal_stdlib>
+using namespace metal;
+constant uint LAST [[function_constant(0)]];
+//! [[kernel.k]]
+//! threadgroup = 64
+//! threadgroups = 1
+//! constants.LAST = {0}
+//! [[kernel.k]]
+//! threadgroup = 64
+//! threadgroups = 1
+//! constants.LAST = {1}
+kernel void k(device uint* y, device const uint* x, uint i [[thread_position_in_threadgroup]],
+              uint g [[thread_position_in_grid]]) {{
+    threadgroup uint a[64];
+    a[i] = x[g];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    y[g] = {2};
+}}
+"""
 
 
 def mended(source: str, **options: object) -> Repair | None:
     given = ProofOptions(**options)  # type: ignore[arg-type]
-    (proof,) = prove_source(source, "k.metal", given, workers=1)
-    assert proof.is_refuted
-    found = repaired(source, "k.metal", given, proof)
+    proofs = list(prove_source(source, "k.metal", given, workers=1))
+    assert any(each.is_refuted for each in proofs)
+    found = repaired(source, "k.metal", given, proofs)
     if found is not None:
-        (after,) = prove_source(found.source, "k.metal", given, workers=1)
-        assert not after.is_refuted
+        after = prove_source(found.source, "k.metal", given, workers=1)
+        assert not any(each.is_refuted for each in after)
     return found
 
 
@@ -88,3 +108,15 @@ def test_the_assumption_that_helps_becomes_a_guard() -> None:
 
 def test_what_no_small_change_mends_is_left() -> None:
     assert mended(HEAD + ONE_PLACE) is None
+
+
+@pytest.mark.parametrize("last", [(63, 70), (70, 63), (70, 71)])
+def test_all_setups_of_a_kernel_are_mended(last: tuple[int, int]) -> None:
+    found = mended(SETUPS.format(*last, "a[min(i + 30, LAST)]"))
+    assert found is not None
+    assert "y[g] = a[min(uint(min(i + 30, LAST)), uint(64) - 1u)];" in found.source
+
+
+def test_what_mends_another_setup_only_is_not_offered() -> None:
+    source = SETUPS.format(63, 70, "a[min(i + 30, LAST)] + a[min(i + 20, LAST)]")
+    assert mended(source) is None
