@@ -13,6 +13,7 @@ from ..proofs import KernelProof, ProofOptions
 from ..reports.report import Report
 from . import barriers, indices
 from .candidate import Candidate
+from .outcome import left_open, newly_proved
 from .trial import better
 
 if TYPE_CHECKING:
@@ -31,12 +32,16 @@ class Repair:
         what: each step in words.
         source: the whole text with it.
         tried: how many changes were tried.
+        proved: properties that were not proved before, and are with it.
+        undecided: what is not proved with it either.
     """
 
     kernel: str
     what: tuple[str, ...]
     source: str
     tried: int
+    proved: tuple[str, ...]
+    undecided: tuple[str, ...]
 
 
 def repaired(
@@ -69,7 +74,14 @@ def repaired(
         source, file_name, options, name
     ):
         return None
-    return Repair(kernel=name, what=tuple(steps), source=text, tried=tried)
+    return Repair(
+        kernel=name,
+        what=tuple(steps),
+        source=text,
+        tried=tried,
+        proved=newly_proved(proofs, current),
+        undecided=left_open(current),
+    )
 
 
 def _is_mended(before: Sequence[KernelProof], after: Sequence[KernelProof]) -> bool:

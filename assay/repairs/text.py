@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..prediction.errors import TimeInputError
 from ..prediction.sources import kernel_run, time_kernel_run, timed_library
 from ..proofs import ProofOptions
 from ..proofs.cost import Cost
+from ..proofs.text import MEANING
 from .repair import Repair
 
 
@@ -57,8 +59,11 @@ class Mended:
         if self.repair is None:
             return f"kernel '{self.kernel}': no small change was found after which it is proved"
         paid = f"; {self.cost}" if self.cost is not None else ""
-        head = f"kernel '{self.kernel}' would be proved with: {', then '.join(self.repair.what)}"
-        return f"{head}{paid}\n\n{diff_of(self.repair, source, file_name).rstrip()}"
+        part = " in part" if self.repair.undecided else ""
+        steps = ", then ".join(self.repair.what)
+        head = f"kernel '{self.kernel}' would be proved{part} with: {steps}{paid}"
+        lines = "\n".join([head, *_parts(self.repair)])
+        return f"{lines}\n\n{diff_of(self.repair, source, file_name).rstrip()}"
 
     def to_json(self, source: str, file_name: str) -> dict[str, Any]:
         """The same as data."""
@@ -70,6 +75,18 @@ class Mended:
             "kernel": self.kernel,
             "what": list(self.repair.what),
             "diff": diff_of(self.repair, source, file_name),
+            "proved": list(self.repair.proved),
+            "undecided": list(self.repair.undecided),
             "cycles": cycles,
             "tried": self.repair.tried,
         }
+
+
+def _parts(repair: Repair) -> Iterator[str]:
+    """What would be proved and what would not, if that is not all."""
+    if repair.undecided:
+        yield from (f"  would be proved: {MEANING[each]}" for each in repair.proved)
+        yield from (
+            f"  stays undecided: {MEANING.get(each, 'what is asked of rings')}"
+            for each in repair.undecided
+        )

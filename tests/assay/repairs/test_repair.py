@@ -30,6 +30,16 @@ kernel void k(device float* y, constant uint& n, uint2 at [[thread_position_in_g
     y[at.y * n + at.x] += 1;
 }
 """
+IN_PART = """\
+kernel void k(device uint* y, device const float* x, uint i [[thread_position_in_threadgroup]],
+              uint g [[thread_position_in_grid]]) {
+    threadgroup uint a[64];
+    uint z = uint(clamp(sin(x[i]), 0.0f, 0.5f));
+    a[i] = x[g];
+    uint v = a[63 - i];
+    y[g + z * 3] = v;
+}
+"""
 SETUPS = """\
 #include <metal_stdlib>
 using namespace metal;
@@ -120,3 +130,11 @@ def test_all_setups_of_a_kernel_are_mended(last: tuple[int, int]) -> None:
 def test_what_mends_another_setup_only_is_not_offered() -> None:
     source = SETUPS.format(63, 70, "a[min(i + 30, LAST)] + a[min(i + 20, LAST)]")
     assert mended(source) is None
+
+
+def test_what_a_repair_leaves_undecided_is_known() -> None:
+    source = HEAD + IN_PART
+    found = mended(source)
+    assert found is not None
+    assert found.proved == ("threadgroup races", "initialised")
+    assert found.undecided == ("buffer races",)
