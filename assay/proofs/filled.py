@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from operator import mul
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..launches.inputs import Exact, Setup
 from ..launches.plan import Plan, make_plan
+from .run_numbers import numbers_of
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _LEAST, _MOST = 4096, 1 << 14  # numbers of a buffer
 _Arrays = dict[str, NDArray[Any]]
+_Find = Callable[[str], int | None]
 
 
 class Filled:
@@ -51,7 +52,7 @@ class Filled:
         if not self.buffers:
             return setup
         plan = make_plan(self._kernel, setup)
-        numbers = self._numbers(plan)
+        numbers = numbers_of(plan, self._names)
         held = self._held(plan)
         if not self._are_fulfilled(held, numbers):
             held = self._made(numbers, min(max(_LEAST, plan.grid.total), _MOST))
@@ -59,21 +60,6 @@ class Filled:
             return None
         given = {name: Exact(array=array) for name, array in held.items()}
         return replace(setup, arguments={**setup.arguments, **given})
-
-    def _numbers(self, plan: Plan) -> dict[str, int]:
-        """What names are in a run."""
-        data = {each.argument.name: each.data for each in plan.bound}
-        found: dict[str, int] = {}
-        grid = plan.grid
-        sizes = grid.threads or tuple(map(mul, grid.threadgroups or (1, 1, 1), grid.threadgroup))
-        for axis, threads, size in zip("xyz", sizes, grid.threadgroup, strict=True):
-            found |= {f"groups.{axis}": -(-threads // size), f"grid.{axis}": threads}
-        for name, scalar in self._names.scalars.items():
-            raw = data.get(scalar.argument)
-            if raw is not None:
-                own = raw[scalar.offset : scalar.offset + scalar.width // 8].tobytes()
-                found[name] = int.from_bytes(own, "little", signed=scalar.is_signed)
-        return found
 
     def _held(self, plan: Plan) -> _Arrays:
         data = {each.argument.name: each.data for each in plan.bound}
@@ -84,10 +70,10 @@ class Filled:
             found[name] = raw[: len(raw) // size * size].view(_dtype(scalar))
         return found
 
-    def _are_fulfilled(self, held: Mapping[str, NDArray[Any]], numbers: Mapping[str, int]) -> bool:
+    def _are_fulfilled(self, held: Mapping[str, NDArray[Any]], numbers: _Find) -> bool:
         for each in self._contents.elements:
             values = np.unique(held[each.of.name]).tolist()
-            if len(values) == 0 or not all(each.holds(numbers.get, value) for value in values):
+            if len(values) == 0 or not all(each.holds(numbers, value) for value in values):
                 return False
         for key in self._contents.distinct:
             rows = list(zip(*(held[each.name].tolist() for each in key.of), strict=False))
@@ -95,7 +81,7 @@ class Filled:
                 return False
         return True
 
-    def _made(self, numbers: Mapping[str, int], count: int) -> _Arrays:
+    def _made(self, numbers: _Find, count: int) -> _Arrays:
         """The least numbers that are allowed: at random, but in order where they have to differ,
         so that neighbours are close.
         """
@@ -105,7 +91,7 @@ class Filled:
                 value
                 for value in range(2 * count)
                 if all(
-                    each.holds(numbers.get, value)
+                    each.holds(numbers, value)
                     for each in self._contents.elements
                     if each.of.name == name
                 )

@@ -156,9 +156,9 @@ def _proof(
     if (why := _beyond(launched)) is not None:
         return replace(proof, problem=why)
     fixed = {name: _exact(raw) for name, raw in launched.constants}
-    size, sources = launched.threadgroup, library.sources()
-    replay = Replay(kernel, Runner(library), size, (), sources, fixed, lanes=lanes)
+    sources = library.sources()
     launch = replace(_launch(launched, kernel, sources), lanes=lanes)
+    replay = Replay(kernel, Runner(library), launch, (), sources, fixed)
     try:
         given = kept_answers(kernel.program(), launch, PROPERTIES, seconds=timeout, cache=cache)
     except (UnsupportedKernel, AssumptionError) as error:

@@ -12,15 +12,18 @@ from assay.sim.check import Finding
 
 from ..checks.runs import run_setup
 from ..launches.errors import LaunchInputError
-from ..launches.inputs import Given, Raw, Setup, Size
-from ..launches.plan import CannotPlan
+from ..launches.grid import choose_grid
+from ..launches.inputs import Given, Raw, Setup
+from ..launches.plan import CannotPlan, make_plan
 from ..launches.runner import CannotRun, Runner
 from ..reports.report import Report
+from .allowed import Allowed
 from .filled import Filled
 from .stated import Numbers, with_numbers
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
+    from assay.compiler.verify import Launch
 
 CHECK_OF = {
     "barriers": "barrier",
@@ -43,34 +46,37 @@ class Replay:
     Args:
         kernel: the kernel.
         runner: runs it.
-        size: threads of its threadgroups.
+        launch: what is assumed of runs.
         setups: how its own file runs it, tried where a counterexample shows nothing.
         sources: texts for reports.
         fixed: arguments that are as they are, whatever a counterexample says.
-        lanes: whether races that only lock step hides count.
-        filled: gives buffers the numbers that are assumed of them.
     """
 
     def __init__(
         self,
         kernel: KernelFunction,
         runner: Runner,
-        size: Size,
+        launch: Launch,
         setups: Iterable[Setup],
         sources: Mapping[str, str],
         fixed: Mapping[str, Given] | None = None,
-        *,
-        lanes: bool = False,
-        filled: Filled | None = None,
     ) -> None:
-        self._filled = filled
         self._kernel = kernel
         self._runner = runner
-        self._size = size
-        self._setups = tuple(each for each in setups if each.threadgroup in (None, size))
+        self._size = launch.size
+        self._setups = tuple(
+            replace(each, threadgroup=launch.size)
+            for each in setups
+            if each.threadgroup in (None, launch.size)
+        )
         self._sources = sources
         self._fixed = dict(fixed or {})
-        self._lanes = lanes
+        self._lanes = launch.lanes
+        self._filled = Filled(kernel, launch.names, launch.holds)
+        self._allowed = Allowed(launch)
+        self._open = {
+            each.name for each in kernel.arguments if not self._allowed.is_stated(each.name)
+        }
 
     def confirmed(self, answer: Answer) -> tuple[Answer, tuple[Finding, ...]]:
         """An answer, and what runs show of its counterexamples; undecided if they show nothing."""
@@ -92,24 +98,41 @@ class Replay:
         self, setup: Setup, checks: Collection[str], example: Counterexample | None = None
     ) -> tuple[Finding, ...]:
         """The findings of a run of checks, with the numbers of a counterexample in its arguments;
-        none if it cannot be run.
+        none if it cannot be run, or is not as it is assumed.
         """
-        filled = self._filled
-        assumed = {} if filled is None else filled.buffers
+        from assay.compiler.verify import AssumptionError
+
+        assumed = self._filled.buffers
         # What lies beyond a buffer is none of the numbers that something is assumed of.
         report = Report({*checks, _BOUNDS} if assumed else checks)
         report.add_sources(self._sources)
-        with contextlib.suppress(CannotRun, CannotPlan, LaunchInputError):
-            told = with_numbers(self._kernel, setup, self._numbers_of(example))
-            known = told if filled is None else filled.setup(told)
+        with contextlib.suppress(CannotRun, CannotPlan, LaunchInputError, AssumptionError):
+            known = self._as_assumed(setup, example)
             if known is not None:
                 run_setup(self._kernel, known, self._runner, report)
         found = report.all_findings
-        if _BOUNDS not in checks and any(
-            each.check == _BOUNDS and each.memory in assumed for each in found
-        ):
+        beyond = {each.memory for each in found if each.check == _BOUNDS}
+        if beyond & assumed.keys() and (_BOUNDS not in checks or beyond & self._open):
             return ()
-        return tuple(each for each in found if each.check in checks)
+        return tuple(each for each in found if each.check in checks and not self._is_open(each))
+
+    def _is_open(self, finding: Finding) -> bool:
+        """Whether it tells of a place that may be within memory whose length nobody knows."""
+        return finding.check == _BOUNDS and finding.memory in self._open
+
+    def _as_assumed(self, setup: Setup, example: Counterexample | None) -> Setup | None:
+        """A setup with the numbers of a counterexample, and with what is assumed of its grid and
+        its buffers; None if some of that does not hold in it.
+        """
+        kernel, allowed = self._kernel, self._allowed
+        known = allowed.in_full(setup, choose_grid(kernel, setup))
+        known = with_numbers(kernel, known, self._numbers_of(example))
+        if example is not None:
+            known = allowed.lengthened(known, make_plan(kernel, known))
+        filled = self._filled.setup(known)
+        if filled is None or not allowed.is_among(make_plan(kernel, filled)):
+            return None
+        return filled
 
     def _numbers_of(self, example: Counterexample | None) -> Numbers:
         """What a counterexample says of arguments that may be as it says."""

@@ -18,7 +18,6 @@ from ..launches.opening import opened_library
 from ..launches.runner import Runner
 from ..launches.source import chosen_kernels
 from .comments import Stated, assumptions_of
-from .filled import Filled
 from .kept import are_kept, kept_answers
 from .names import names_of, referred_lengths
 from .options import ProofOptions
@@ -187,16 +186,7 @@ class SourceProof:
         launch = self._launch(kernel, setup)
         setups = self._setups.get(kernel.name, ())
         sources = self._library.sources()
-        filled = Filled(kernel, launch.names, launch.holds)
-        replay = Replay(
-            kernel,
-            self._runner,
-            launch.size,
-            setups,
-            sources,
-            lanes=launch.lanes,
-            filled=filled,
-        )
+        replay = Replay(kernel, self._runner, launch, setups, sources)
         answers: list[Answer] = []
         findings: list[Finding] = []
         for answer in self._answers(kernel, launch, about):

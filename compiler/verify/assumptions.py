@@ -109,6 +109,18 @@ class Names:
         parts = _Reader(text, lambda name: self._term(name, values)).parts()
         return both(*(part.condition() for part in parts if not part.each()))
 
+    def holds(self, text: str, find: Callable[[str], int | None]) -> bool:
+        """Whether a condition holds of a run's numbers, but for what it says of those in buffers.
+
+        Raises AssumptionError if one has no number.
+        """
+        parts = _Reader(text, find).parts()
+        return all(part.condition() for part in parts if not part.each())
+
+    def length(self, text: str, find: Callable[[str], int | None]) -> int:
+        """What a number is in a run. Raises AssumptionError if it has none."""
+        return int(_Reader(text, find).number())
+
     def contents(self, texts: Iterable[str], lengths: Mapping[str, str] | None = None) -> Contents:
         """What conditions say of numbers in buffers, of which some lengths in bytes are stated.
 
