@@ -89,14 +89,14 @@ class Filled:
         allowed = {
             name: [
                 value
-                for value in range(2 * count)
+                for value in range(min(2 * count, _numbers_from_0(scalar)))
                 if all(
                     each.holds(numbers, value)
                     for each in self._contents.elements
                     if each.of.name == name
                 )
             ]
-            for name in self.buffers
+            for name, scalar in self.buffers.items()
         }
         found: _Arrays = {
             name: random.choice(np.array(values or [0], _dtype(self.buffers[name])), count)
@@ -113,3 +113,8 @@ class Filled:
 
 def _dtype(scalar: Scalar) -> np.dtype[Any]:
     return np.dtype(f"{'i' if scalar.is_signed else 'u'}{scalar.width // 8}")
+
+
+def _numbers_from_0(scalar: Scalar) -> int:
+    """How many numbers a type has that are not negative."""
+    return 1 << scalar.width - scalar.is_signed

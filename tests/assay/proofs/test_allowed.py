@@ -76,6 +76,12 @@ def test_numbers_that_are_made_are_as_many_as_stated_or_show_nothing() -> None:
     assert _found(body, "x[*] >= 1 and n >= 30000", x="4 * n") == "undecided"
 
 
+@pytest.mark.parametrize("number", ["uchar", "char", "short"])
+def test_numbers_that_are_made_are_of_their_type(number: str) -> None:
+    assert _found(_far_if("x[i] < 100"), "x[*] >= 100", number=number) == "undecided"
+    assert _found(_far_if("x[i] >= 100"), "x[*] >= 100", number=number) == "refuted"
+
+
 def test_a_buffer_is_as_long_as_stated_by_a_number_that_is_never_read() -> None:
     assert _found("y[i + 100000] = 2;", y="4 * n") == "refuted"
 
