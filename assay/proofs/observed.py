@@ -45,7 +45,8 @@ class Launched:
         threadgroup: threads of its threadgroups.
         groups: its threadgroups; none if the last ones are not full.
         constants: bytes of arguments in constant memory that are one value, by name.
-        lengths: bytes of its buffers, by name.
+        lengths: bytes of its buffers, and of what references are to, by name.
+        cut: references to memory that goes on beyond their types.
         overlaps: names of two arguments that share memory of which one is written.
         pointers: where pointers in constant memory lead to, by parameter and byte.
     """
@@ -55,6 +56,7 @@ class Launched:
     groups: Size | None
     constants: tuple[tuple[str, bytes], ...] = ()
     lengths: tuple[tuple[str, int], ...] = ()
+    cut: tuple[str, ...] = ()
     overlaps: tuple[str, str] | None = None
     pointers: tuple[tuple[tuple[int, int], Place], ...] = ()
 
@@ -158,7 +160,7 @@ def _proof(
     fixed = {name: _exact(raw) for name, raw in launched.constants}
     sources = library.sources()
     launch = replace(_launch(launched, kernel, sources), lanes=lanes)
-    replay = Replay(kernel, Runner(library), launch, (), sources, fixed)
+    replay = Replay(kernel, Runner(library), launch, (), sources, fixed, cut=launched.cut)
     try:
         given = kept_answers(kernel.program(), launch, PROPERTIES, seconds=timeout, cache=cache)
     except (UnsupportedKernel, AssumptionError) as error:
@@ -272,6 +274,7 @@ def _launched(key: tuple[str, str], device: MTLDevice, command: DispatchCommand)
     kernel = kernel_of(command.pipeline)
     constants: dict[str, bytes] = {}
     lengths: dict[str, int] = {}
+    cut: list[str] = []
     ranges: list[Range] = []
     pointed: list[Pointed] = []
     memory = device.memory.memory
@@ -285,6 +288,9 @@ def _launched(key: tuple[str, str], device: MTLDevice, command: DispatchCommand)
             if argument.is_reference and argument.address_space == "constant":
                 raw = ctypes.string_at(host, min(available, argument.size or available))
                 constants[argument.name] = raw
+                lengths[argument.name] = len(raw)  # as its range: who shares the rest is not asked
+                if available > len(raw):
+                    cut.append(argument.name)
                 ranges.append(Range(argument.name, False, host, host + len(raw)))
                 pointed += pointers_in(raw, number, argument.name, memory.resolve)
             elif available:
@@ -300,6 +306,7 @@ def _launched(key: tuple[str, str], device: MTLDevice, command: DispatchCommand)
         groups=_groups(command),
         constants=tuple(constants.items()),
         lengths=(*lengths.items(), *lengths_of(pointed)),
+        cut=tuple(cut),
         overlaps=overlap(met),
         pointers=tuple(places(pointed).items()),
     )

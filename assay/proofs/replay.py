@@ -50,6 +50,7 @@ class Replay:
         setups: how its own file runs it, tried where a counterexample shows nothing.
         sources: texts for reports.
         fixed: arguments that are as they are, whatever a counterexample says.
+        cut: arguments whose memory goes on beyond the length that is stated.
     """
 
     def __init__(
@@ -60,6 +61,8 @@ class Replay:
         setups: Iterable[Setup],
         sources: Mapping[str, str],
         fixed: Mapping[str, Given] | None = None,
+        *,
+        cut: Collection[str] = (),
     ) -> None:
         self._kernel = kernel
         self._runner = runner
@@ -75,7 +78,9 @@ class Replay:
         self._filled = Filled(kernel, launch.names, launch.holds)
         self._allowed = Allowed(launch)
         self._open = {
-            each.name for each in kernel.arguments if not self._allowed.is_stated(each.name)
+            each.name
+            for each in kernel.arguments
+            if each.name in cut or not self._allowed.is_stated(each.name)
         }
 
     def confirmed(self, answer: Answer) -> tuple[Answer, tuple[Finding, ...]]:

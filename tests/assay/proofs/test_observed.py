@@ -264,3 +264,52 @@ def test_a_member_of_a_constant_is_what_it_is_wherever_it_lies(bytes_before: int
 def test_what_is_only_read_may_be_bound_twice() -> None:
     own = "threadgroup uint s[32]; s[i % 32] = x[i] + y[i]"
     assert _proof_of(CAST.replace("WRITE[i] = y[63 - i]", own), (0, 0)).is_proved
+
+
+BEYOND = (
+    HEAD
+    + """\
+struct List { uint n; uint all[1]; };
+kernel void beyond(device uint* y [[buffer(0)]], constant List& list [[buffer(1)]],
+                   device const uint* x [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+    if (x[0] == 12345) y[i] = READ;
+}
+"""
+)
+
+
+def _bounds_of(read: str, count: int) -> str:
+    """What is found of accesses to a reference's memory, which has so many numbers."""
+    x, y, values = np.zeros(64, np.uint32), np.zeros(64, np.uint32), np.zeros(count, np.uint32)
+    with launches_kept() as launches:
+        source = BEYOND.replace("READ", read)
+        report = check_kernel(source, "beyond", y, values, x, threads=64, threadgroup=32)
+    assert not report.findings
+    (proof,) = launch_proofs(launches, cache=False)
+    return next(each.verdict for each in proof.answers if each.about == "bounds")
+
+
+def test_what_a_constant_reference_is_to_has_an_end() -> None:
+    assert _bounds_of("list.all[0]", 2) == "proved"
+    assert _bounds_of("list.all[i]", 2) == "refuted"
+    assert _bounds_of("(&list)[400].n", 2) == "refuted"
+
+
+def test_nothing_is_found_beyond_a_reference_where_its_buffer_goes_on() -> None:
+    assert _bounds_of("list.all[i]", 65) == "undecided"
+
+
+MIRRORED = (
+    HEAD
+    + """\
+kernel void mirrored(device uint* y [[buffer(0)]], constant uint& n [[buffer(1)]],
+                     uint i [[thread_position_in_grid]]) {
+    if (y[i] == 12345) y[i] = (&n)[127 - i];
+}
+"""
+)
+
+
+def test_what_is_read_beyond_a_reference_is_not_proved_apart_from_what_is_written() -> None:
+    assert not _proof_of(MIRRORED, (256, 0)).is_proved
+    assert _proof_of(MIRRORED.replace("(&n)[127 - i]", "n"), (256, 0)).is_proved
