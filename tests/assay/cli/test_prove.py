@@ -380,7 +380,10 @@ kernel void turn(device float* x, uint t [[thread_index_in_threadgroup]],
                  uint i [[thread_position_in_grid]]) {
     threadgroup float s[32];
     s[t] = x[i];
-    x[i] = s[31 - t];
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+    float other = s[31 - t];
+    s[t] = other;
+    x[i] = s[t] + other;
 }
 """
 
