@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.sim.check import layout
 from assay.sim.simt.ir.nodes import (
@@ -42,9 +42,9 @@ from .memory.same_values import are_alike, may_differ
 from .memory.tallies import tallied
 from .study import Study
 from .terms import Expression
-from .values import Values
-from .walks.order import is_before
+from .walks.lock_step import may_follow, not_in_lock_step
 from .walks.skipped import skipped
+from .walks.visits import Visit, began, place, reached
 
 THREADGROUP = "threadgroup races"
 BUFFERS = "buffer races"
@@ -79,14 +79,6 @@ def of_reads(sites: Collection[Site]) -> Which:
         )
 
     return is_asked
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Visit:
-    """An access in the iterations of loops that it is in."""
-
-    access: Instruction
-    state: State
 
 
 def threadgroup_races(study: Study, which: Which = one_writes) -> Answer:
@@ -307,7 +299,7 @@ def _meeting(
     # Lock step says nothing of rows and columns.
     holds = _holds(study, both(*formulas))
     formulas += [
-        are_free or _ordered(_not_in_lock_step(study, one, other, here, there), in_order=in_order)
+        are_free or _ordered(not_in_lock_step(study, one, other, here, there), in_order=in_order)
     ]
     mine, theirs = address(a, one.access, here), address(b, other.access, there)
     formulas.append(
@@ -329,7 +321,7 @@ def _meeting(
     if model.answer != "no":
         # Most pairs need no more than where they are.
         further = _more(study, (one.access, here), (other.access, there))
-        if in_order and _may_follow(study, one, other):
+        if in_order and may_follow(study, one, other):
             own = address(a, other.access, there).value  # where one would do what the other does
             further += [own < mine.value + length(one.access)]
             further += [mine.value < own + length(other.access)]
@@ -350,21 +342,6 @@ def _meeting(
     memory = one.access.root.name if one.access.root is not None else ""
     words = [(a, action(one.access), one.access), (b, action(other.access), other.access)]
     return study.examples(formulas, model, memory, words)
-
-
-def _may_follow(study: Study, one: Visit, other: Visit) -> bool:
-    """Whether some thread may make two accesses, one after the other."""
-    values, pair = study.a, (one.access, other.access)
-    if one.access is other.access:
-        here, there = place(values, one), place(study.b, other)
-        turns = [here[loop].term.value != there[loop].term.value for loop in here]
-        asked = [reached(values, one, here), reached(values, other, there), one_of(*turns)]
-    elif is_before(study.kernel, *pair) or is_before(study.kernel, *pair[::-1]):
-        # Loops that were left on the way to one are named after the thread itself.
-        asked = [reached(values, each, place(study.b, each)) for each in (one, other)]
-    else:
-        return False
-    return study.can(asked, may_be_one=True) == "yes"
 
 
 def _ordered(is_free: Expression, *, in_order: bool) -> Expression:
@@ -422,49 +399,6 @@ def _only_the_same(
 
 def _holds(study: Study, before: Expression) -> Callable[[Expression], bool]:
     return lambda condition: study.holds(before, condition)
-
-
-def began(study: Study, interval: Interval) -> list[Expression]:
-    """Both threads have passed the barrier that an interval begins with."""
-    if interval.start is None:
-        return []
-    return [values.path(interval.start, interval.counts) for values in (study.a, study.b)]
-
-
-def place(values: Values, visit: Visit) -> Counts:
-    """The iterations of all loops around an access of a thread."""
-    assert visit.access.block is not None
-    own = {loop: count.of(values.thread.name) for loop, count in visit.state}
-    return values.counts_at(visit.access.block, own)
-
-
-def reached(values: Values, visit: Visit, counts: Counts) -> Expression:
-    """What holds when a thread comes to an access."""
-    assert visit.access.block is not None
-    return values.path(visit.access.block, counts)
-
-
-def _not_in_lock_step(
-    study: Study, one: Visit, other: Visit, here: Counts, there: Counts
-) -> Expression:
-    """Lanes of a simdgroup access memory in order, but for those of one instruction together, and
-    for the two sides of a branch, of which nothing says which comes first.
-    """
-    if study.apart or study.together:
-        return True
-    apart = study.a.thread.simdgroup.value != study.b.thread.simdgroup.value
-    pair = (one.access, other.access)
-    if one.access is not other.access:
-        is_ordered = is_before(study.kernel, *pair) or is_before(study.kernel, *pair[::-1])
-        return apart if is_ordered else True
-    assert one.access.block is not None
-    together = both(
-        *(
-            here[loop].term.value == there[loop].term.value
-            for loop in study.kernel.around(one.access.block)
-        )
-    )
-    return one_of(apart, together)
 
 
 def _write_the_same(one: Instruction, other: Instruction) -> bool:

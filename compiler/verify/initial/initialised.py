@@ -9,8 +9,9 @@ from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS
 from ..answers import Answer, Counterexample, Obstacle, answer
 from ..copies import copies_of
 from ..intervals import MEM_THREADGROUP, Interval, intervals
-from ..races import Visit, unknown_arrays
+from ..races import unknown_arrays
 from ..study import Study
+from ..walks.visits import Visit
 from .search import Search
 
 ABOUT = "initialised"

@@ -22,10 +22,10 @@ from ..answers import Counterexample, Obstacle
 from ..conditions import both, negation, one_of
 from ..copies import Copies
 from ..intervals import Interval
-from ..races import Visit, place, reached
 from ..solver import Model, solve
 from ..study import Study
 from ..terms import Expression
+from ..walks.visits import Visit, place, reached
 from .covered import Coverage, Read
 from .writers import (
     Place,

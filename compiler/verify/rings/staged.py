@@ -18,11 +18,11 @@ from ..counts import Count, Counts
 from ..initial.search import Search
 from ..initial.writers import Place, Writer
 from ..intervals import MEM_THREADGROUP, Interval, intervals
-from ..races import Visit, place
 from ..study import Study
 from ..terms import Expression
 from ..values import Values
 from ..walks.execution import NotKnown
+from ..walks.visits import Visit, place
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,12 @@ from ..initial.writers import Place, Writer
 from ..intervals import MEM_THREADGROUP, Interval, intervals
 from ..loops import Orbit, Settled
 from ..positions import Positions
-from ..races import Visit, place, unknown_arrays
+from ..races import unknown_arrays
 from ..study import Study
 from ..terms import Expression
 from ..values import Values
 from ..walks.execution import Execution, NotKnown
+from ..walks.visits import Visit, place
 from .equal import same_thread, substituted
 from .origins import begun_elsewhere, first_tile
 from .rotation import Ring

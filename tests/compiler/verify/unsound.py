@@ -42,14 +42,14 @@ def _all_memory() -> list[Patch]:
 
 
 def _lock_step() -> list[Patch]:
-    plain = races._not_in_lock_step
+    plain = races.not_in_lock_step
 
     def ordered(of: Any, one: Any, other: Any, here: Any, there: Any) -> Any:
         if of.apart:
             return plain(of, one, other, here, there)
         return one.access is other.access and plain(of, one, other, here, there)
 
-    return [(races, "_not_in_lock_step", ordered)]
+    return [(races, "not_in_lock_step", ordered)]
 
 
 def _never_wraps() -> list[Patch]:
