@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from ..launches.inputs import Given, Raw, Setup
 from .run_numbers import numbers_of
+from .stated import LONGEST
 
 if TYPE_CHECKING:
     from assay.compiler.verify import Launch
 
     from ..launches.grid import Grid
     from ..launches.plan import Plan
-
-_LONGEST = 1 << 28  # bytes of a buffer that is made longer
 
 
 class Allowed:
@@ -56,7 +55,7 @@ class Allowed:
         longer: dict[str, Given] = {
             name: Raw(bytes=length)
             for name, length in self._too_short(plan).items()
-            if name not in one and length <= _LONGEST
+            if name not in one and length <= LONGEST
         }
         return replace(setup, arguments={**setup.arguments, **longer})
 

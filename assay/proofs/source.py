@@ -94,10 +94,10 @@ class SourceProof:
         """One setup for each size of threadgroups, with one set of function constants."""
         given = self._options.threadgroup
         known = [each if given is None else replace(each, threadgroup=given) for each in setups]
+        are_alike = len({each.threads for each in known}) == 1
         found: dict[object, Setup] = {}
         for each in known:
-            is_alone = len({x.threads for x in known}) == 1
-            size = each.threadgroup if is_alone else self._size(name, each)
+            size = each.threadgroup if are_alike else self._size(name, each)
             constants = sorted((str(key), repr(value)) for key, value in each.constants.items())
             found.setdefault((size, tuple(constants)), each)
         return list(found.values())

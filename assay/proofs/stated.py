@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 Numbers = Mapping[tuple[str, int], tuple[str, int]]
 """By argument and byte: the type of an integer, and what it is."""
 
-_LARGEST: Final = 1 << 28  # bytes of an argument that is made longer for a number
+LONGEST: Final = 1 << 28
+"""Bytes of an argument that is made longer."""
 
 
 def with_numbers(kernel: KernelFunction, setup: Setup, numbers: Numbers) -> Setup:
@@ -50,7 +51,7 @@ def _holding(data: NDArray[Any], numbers: Mapping[int, tuple[str, int]]) -> NDAr
     written = {
         at: number.to_bytes(max(int(element[1:]) // 8, 1), "little")
         for at, (element, number) in numbers.items()
-        if 0 <= at < _LARGEST
+        if 0 <= at < LONGEST
     }
     length = max([data.nbytes, *(at + len(raw) for at, raw in written.items())])
     made = np.zeros(length, np.uint8)

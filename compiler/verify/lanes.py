@@ -70,23 +70,20 @@ class Strict:
         """With: lanes of a simdgroup come to the same barriers of it."""
         if not self._is_meant and not self._has_barriers:
             return found
-        return merged(found, uniform_barriers(self._study(BARRIERS)))
+        return merged(found, self._uniform)
 
-    def threadgroup(self, found: Answer) -> Answer:
-        """With: two lanes do not race for threadgroup memory, or their stores do not."""
-        if not self._is_asked(found):
-            return found
-        study = self._study(THREADGROUP)
-        lanes = threadgroup_races(study, self._which)
-        return merged(found, self._resting(lanes))
-
-    def together(self, found: Answer, study: Study) -> Answer:
-        """A proof, if no lane writes what others of its simdgroup are taken to read together.
-
-        Args:
-            found: about races for threadgroup memory.
-            study: what it is from.
+    def threadgroup(self, study: Study) -> Answer:
+        """Whether two threads of a study race for threadgroup memory, with: two lanes do not, or
+        their stores do not, nor does one write what others are taken to read together.
         """
+        found = threadgroup_races(study)
+        if self._is_asked(found):
+            lanes = threadgroup_races(self._study(THREADGROUP), self._which)
+            found = merged(found, self._resting(lanes))
+        return self._together(found, study)
+
+    def _together(self, found: Answer, study: Study) -> Answer:
+        """A proof, if no lane writes what others of its simdgroup are taken to read together."""
         if self._is_meant or found.verdict != "proved":
             return found
         sites = {each.site for each in read_by_all(self._of_threads)} | study.read_together
@@ -137,14 +134,15 @@ class Strict:
         """What is found, if lanes come to the same barriers of the simdgroup; elsewhere in the
         strict model that is asked for itself.
         """
-        if self._is_meant or found.verdict != "proved" or self._are_uniform:
+        if self._is_meant or found.verdict != "proved" or self._uniform.verdict == "proved":
             return found
         why = "only lock step orders accesses, and lanes may come to different barriers"
         return replace(found, verdict="undecided", obstacles=(Obstacle(why=why),))
 
     @cached_property
-    def _are_uniform(self) -> bool:
-        return uniform_barriers(self._study(BARRIERS)).verdict == "proved"
+    def _uniform(self) -> Answer:
+        """Whether lanes come to the same barriers of the simdgroup."""
+        return uniform_barriers(self._study(BARRIERS))
 
     @cached_property
     def _kernel(self) -> Kernel:

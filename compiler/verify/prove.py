@@ -174,8 +174,7 @@ def prove(
         return strict.barriers(barriers.uniform_barriers(study(barriers.ABOUT)))
 
     def threadgroup_races() -> Answer:
-        asked = study(races.THREADGROUP)
-        return strict.together(strict.threadgroup(races.threadgroup_races(asked)), asked)
+        return strict.threadgroup(study(races.THREADGROUP))
 
     found: list[Answer] = []
     buffers_rest = races.BUFFERS in about and bool(read_by_all(kernel))

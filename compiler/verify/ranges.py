@@ -27,6 +27,7 @@ from .meanings import Reading, bounds_of, masked
 from .positions import Positions
 from .solver import solve
 from .terms import Expression, Term
+from .walks.made_of import made_of
 
 if TYPE_CHECKING:
     from .values import Values
@@ -302,18 +303,13 @@ class Ranges:
 
 def _chooses_negative(value: Instruction) -> bool:
     """Whether a choice gives a number that has its highest bit, and for which nothing wraps."""
-    work: list[Value] = [value]
-    seen: set[Value] = set()
-    while work:
-        each = work.pop()
-        if _is_negative(each):
-            return True
-        if not isinstance(each, Instruction) or each in seen:
-            continue
-        seen.add(each)
-        if each.operation in (SELECT, PHI):
-            work += each.operands[1:] if each.operation is SELECT else each.operands
-    return False
+    return any(map(_is_negative, made_of(value, _choices)))
+
+
+def _choices(value: Instruction) -> list[Value]:
+    if value.operation is SELECT:
+        return value.operands[1:]
+    return value.operands if value.operation is PHI else []
 
 
 def _is_negative(value: Value) -> bool:

@@ -22,6 +22,8 @@ from assay.sim.simt.ir.operations.control import PHI, SELECT
 from assay.sim.simt.ir.operations.integers import ADD
 from assay.sim.simt.ir.operations.memory import ADDRESS, LOAD
 
+from ..walks.made_of import made_of
+
 _FIRST = 1 << 16  # number that pointed memory gets among parameters, of which there are fewer
 _DEVICE_SPACES = (0, 1, 2, 6)  # any memory, that of buffers, and constant memory
 
@@ -152,20 +154,18 @@ def _only_base(total: Instruction) -> Value | None:
 
 def _has_base(value: Value) -> bool:
     """Whether an address of a buffer goes into a value."""
-    seen: set[Value] = set()
-    work = [value]
-    while work:
-        each = work.pop()
-        if each in seen or not isinstance(each, Instruction):
-            continue
-        seen.add(each)
-        if each.operation is ADDRESS:
-            return True
-        if each.operation is LOAD and _may_hold_addresses(each):
-            return True
-        if not each.operation.accesses_memory and each.type != "i1":
-            work += each.operands
-    return False
+    return any(map(_is_address, made_of(value, _computed_from)))
+
+
+def _is_address(value: Value) -> bool:
+    if not isinstance(value, Instruction):
+        return False
+    is_loaded = value.operation is LOAD and _may_hold_addresses(value)
+    return value.operation is ADDRESS or is_loaded
+
+
+def _computed_from(value: Instruction) -> list[Value]:
+    return [] if value.operation.accesses_memory or value.type == "i1" else value.operands
 
 
 def _may_hold_addresses(load: Instruction) -> bool:

@@ -26,8 +26,10 @@ from ..kernel import is_read_only
 from ..loops import is_computed
 from ..terms import Expression
 from ..values import Values
+from ..walks.made_of import made_of
 
 _SUMS = frozenset({FADD, FSUB})
+_PRODUCTS = frozenset({FMUL, FMA})
 _PASSING = frozenset({PHI, SELECT, FNEG, FPEXT, FPTRUNC})
 _MOST_VALUES = 500  # of a store; what more there is counts as unknown
 _Key = frozenset[tuple[Loop, Count]]
@@ -129,22 +131,18 @@ class _Patterns:
         """Whether its term does not tell what it is: floating-point numbers go into it, or what a
         loop leaves behind.
         """
-        seen: set[Value] = set()
-        work: list[Value] = [value]
-        while work:
-            each = work.pop()
-            if each in seen or not isinstance(each, Instruction):
-                continue
-            seen.add(each)
-            if self._left(each) is not None:
-                return True
-            if self._is_computed(each):
-                if any(is_float(part.type) for part in (each, *each.operands)):
-                    return True
-                work += each.operands
-            elif self._is_fixed(each):
-                work += each.operands
-        return False
+        return any(map(self._hides, made_of(value, self._parts)))
+
+    def _hides(self, value: Value) -> bool:
+        if not isinstance(value, Instruction):
+            return False
+        if self._left(value) is not None:
+            return True
+        parts = (value, *value.operands)
+        return self._is_computed(value) and any(is_float(each.type) for each in parts)
+
+    def _parts(self, value: Instruction) -> list[Value]:
+        return value.operands if self._is_computed(value) or self._is_fixed(value) else []
 
     def _left(self, value: Instruction) -> Loop | None:
         """The outermost loop that a value is from and that has come to its end."""
@@ -189,18 +187,8 @@ def _may_be_fused(value: Instruction) -> bool:
 
 def _may_be_product(value: Value) -> bool:
     """Whether a value may be a product, whichever way a thread came, or one with another sign."""
-    seen: set[Value] = set()
-    work = [value]
-    while work:
-        each = work.pop()
-        if each in seen or not isinstance(each, Instruction):
-            continue
-        seen.add(each)
-        if each.operation in (FMUL, FMA):
-            return True
-        if each.operation in _PASSING:
-            work += each.operands
-    return False
+    found = made_of(value, lambda each: each.operands if each.operation in _PASSING else ())
+    return any(isinstance(each, Instruction) and each.operation in _PRODUCTS for each in found)
 
 
 def _name(value: Instruction) -> str:

@@ -18,7 +18,7 @@ from ..initial import initialised
 from ..kernel import Kernel, Size, barrier_of, prepared
 from ..lanes import Strict
 from ..memory.pointers import Pointers
-from ..races import buffer_races, races_within, threadgroup_races, unknown_buffers
+from ..races import buffer_races, races_within, unknown_buffers
 from ..ranges import Lemmas
 from ..solver import own_terms
 from ..study import Assumed, Effort, Study
@@ -210,14 +210,10 @@ class _Asked:
         """
         questions: tuple[Callable[[], Answer], ...] = (
             lambda: self.strict.barriers(uniform_barriers(self.study())),
-            self._no_races,
+            lambda: self.strict.threadgroup(self.study()),
             lambda: initialised(self.study(many=True)),
         )
         return all(ask().verdict == "proved" for ask in questions)
-
-    def _no_races(self) -> Answer:
-        study = self.study()
-        return self.strict.together(self.strict.threadgroup(threadgroup_races(study)), study)
 
     def races_rest_on(self) -> tuple[Site, ...] | None:
         """What must not wrap so that threads of a threadgroup do not race for buffers; None if that
