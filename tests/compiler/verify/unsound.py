@@ -185,7 +185,7 @@ def _other_guards() -> list[Patch]:
 
 
 def _always_lock_step() -> list[Patch]:
-    return [(lanes.Strict, "threadgroup", lambda self, found: found)]
+    return [(lanes.Strict, "threadgroup", lambda self, study: races.threadgroup_races(study))]
 
 
 def _copies_at_once() -> list[Patch]:
