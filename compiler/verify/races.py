@@ -43,8 +43,7 @@ from .memory.tallies import tallied
 from .study import Study
 from .terms import Expression
 from .walks.lock_step import may_follow, not_in_lock_step
-from .walks.skipped import skipped
-from .walks.visits import Visit, began, place, reached
+from .walks.visits import Visit, began, passed_by, place, reached
 
 THREADGROUP = "threadgroup races"
 BUFFERS = "buffer races"
@@ -325,8 +324,8 @@ def _meeting(
             own = address(a, other.access, there).value  # where one would do what the other does
             further += [own < mine.value + length(one.access)]
             further += [mine.value < own + length(other.access)]
-        further += skipped(a, interval, one.state, flag)
-        further += skipped(b, interval, other.state, flag)
+        for values, visit in ((a, one), (b, other)):
+            further += passed_by(values, interval, visit, flag)
         formulas += further
         model = study.ask(formulas, may_be_one=may_be_one) if further else model
     if model.answer == "no" or (

@@ -21,11 +21,11 @@ from ..accesses import action, address, length
 from ..answers import Counterexample, Obstacle
 from ..conditions import both, negation, one_of
 from ..copies import Copies
-from ..intervals import Interval
+from ..intervals import MEM_THREADGROUP, Interval
 from ..solver import Model, solve
 from ..study import Study
 from ..terms import Expression
-from ..walks.visits import Visit, place, reached
+from ..walks.visits import Visit, passed_by, place, reached
 from .covered import Coverage, Read
 from .writers import (
     Place,
@@ -124,6 +124,7 @@ class Search:
         formulas: list[Expression] = [reached(a, visit, counts)]
         if interval.start is not None:
             formulas.append(a.path(interval.start, interval.counts))
+        formulas += passed_by(a, interval, visit, MEM_THREADGROUP)
         start = address(a, read, counts).value
         units = [length(each) for each in self._writes if each.root == read.root]
         unit = math.gcd(length(read), *units)

@@ -8,33 +8,48 @@ from assay.sim.simt.ir.cfg import Loop
 from assay.sim.simt.ir.nodes import Block
 
 from ..conditions import both, negation
+from ..counts import Counts
 from ..intervals import Interval, State, separates
 from ..terms import Expression
 from ..values import Values
 from .execution import Execution, NotKnown
 
 
-def skipped(values: Values, interval: Interval, state: State, flag: int) -> list[Expression]:
-    """What holds of a thread that is in a later iteration than the barrier that an interval begins
-    with: what leads to another barrier of the loop, behind that one, did not hold.
+def skipped(
+    values: Values, interval: Interval, block: Block, state: State, flag: int
+) -> list[Expression]:
+    """What holds of a thread in a block that did not come to another barrier since its interval
+    began: what leads there did not hold.
 
     Args:
         values: the thread's.
         interval: what comes after a barrier.
-        state: the iterations that the thread is in.
+        block: where the thread is.
+        state: the iterations that it is in.
         flag: of the barriers that separate.
     """
+    found: list[Expression] = []
     loop = _left_behind(values, interval, state)
-    if loop is None:
-        return []
-    found = []
-    for block in _behind(values, interval, loop, flag):
-        try:
-            comes = Execution(values, [loop]).conditions(block, dict(interval.counts))
-        except NotKnown:
-            continue
-        found.append(negation(both(*comes)))
-    return [each for each in found if each is not True]
+    if loop is not None:
+        for barrier in _behind(values, interval, loop, flag):
+            found += _not_taken(values, barrier, interval.counts, [loop])
+    here = {loop: count.of(values.thread.name) for loop, count in state}
+    for barrier in _before(values, interval, block, state, flag):
+        around = values.kernel.around(barrier)
+        found += _not_taken(values, barrier, {each: here[each] for each in around}, around)
+    return found
+
+
+def _not_taken(
+    values: Values, barrier: Block, counts: Counts, given: list[Loop]
+) -> Iterator[Expression]:
+    """That a thread did not come to a barrier in iterations of loops that it surely came to."""
+    try:
+        comes = both(*Execution(values, given).conditions(barrier, dict(counts)))
+    except NotKnown:
+        return
+    if comes is not False:
+        yield negation(comes)
 
 
 def _left_behind(values: Values, interval: Interval, state: State) -> Loop | None:
@@ -59,3 +74,29 @@ def _behind(values: Values, interval: Interval, loop: Loop, flag: int) -> Iterat
     for block in cfg.order[cfg.index[interval.start] + 1 :]:
         if cfg.innermost[block] is loop and ends(block):
             yield block
+
+
+def _before(
+    values: Values, interval: Interval, block: Block, state: State, flag: int
+) -> Iterator[Block]:
+    """Blocks that end in a barrier and come, if at all, behind an interval's start and before a
+    block, in the iterations of loops that the thread is in.
+    """
+    kernel, ends = values.kernel, separates(flag)
+    around, known = set(kernel.around(block)), dict(state)
+    for each in kernel.cfg.order[: kernel.cfg.index[block]]:
+        loops = kernel.around(each)
+        is_here = all(loop in around and loop in known for loop in loops)
+        if is_here and ends(each) and _is_later(values, interval, each, known):
+            yield each
+
+
+def _is_later(values: Values, interval: Interval, block: Block, known: Counts) -> bool:
+    """Whether a block that a thread came to in iterations of loops comes behind an interval's
+    start.
+    """
+    start, order = interval.start, values.kernel.cfg.index
+    if start is None or order[start] < order[block]:
+        return True
+    common = set(values.kernel.around(start)) & set(values.kernel.around(block))
+    return any(known[loop] != interval.counts[loop] for loop in common)

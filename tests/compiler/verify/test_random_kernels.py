@@ -66,6 +66,7 @@ CAUGHT = {
     "accesses are of one byte, in races": ("wide", 122),
     "lanes keep lock step in any model": ("strict", 13),
     "barriers before others end what is behind these": ("handed", 0),
+    "barriers before a beginning are behind it": ("handed", 0),
     "distinct numbers are read by one thread each": ("chosen", 16),
     "loops of all threads begin with the same": ("handed", 3),
 }

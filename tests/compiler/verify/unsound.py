@@ -204,6 +204,10 @@ def _barriers_before() -> list[Patch]:
     return [(skipped, "_behind", behind)]
 
 
+def _barriers_behind() -> list[Patch]:
+    return [(skipped, "_is_later", lambda values, interval, block, known: True)]
+
+
 def _all_read_apart() -> list[Patch]:
     def unlike(self: Any, one: Any, other: Any) -> Iterator[Any]:
         for each in self.distinct:
@@ -248,6 +252,7 @@ UNSOUND: dict[str, Callable[[], list[Patch]]] = {
     "copies end at once": _copies_at_once,
     "copies begin once": _copies_begin_once,
     "barriers before others end what is behind these": _barriers_before,
+    "barriers before a beginning are behind it": _barriers_behind,
     "distinct numbers are read by one thread each": _all_read_apart,
     "loops of all threads begin with the same": _loops_begin_alike,
 }
