@@ -16,9 +16,9 @@ from assay.sim.simt.ir.llvm_types import is_float
 from assay.sim.simt.ir.nodes import Constant, Instruction, Value
 from assay.sim.simt.ir.operations.control import PHI, SELECT
 from assay.sim.simt.ir.operations.conversions import FPEXT, FPTRUNC
-from assay.sim.simt.ir.operations.floats import FADD, FMA, FMUL, FNEG, FSUB
+from assay.sim.simt.ir.operations.floats import FADD, FDIV, FMA, FMUL, FNEG, FSUB
 from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD, STORE
-from assay.sim.simt.ir.operations.operation import OfThread
+from assay.sim.simt.ir.operations.operation import OfThread, Operation
 
 from ..conditions import one_of
 from ..counts import Count, Counts
@@ -28,8 +28,10 @@ from ..terms import Expression
 from ..values import Values
 from ..walks.made_of import made_of
 
-_SUMS = frozenset({FADD, FSUB})
-_PRODUCTS = frozenset({FMUL, FMA})
+_SUMS = frozenset({FADD, FSUB, FMA})
+_PRODUCTS = frozenset({FMUL, FDIV})
+_JOINED = {FADD: _SUMS | _PRODUCTS, FSUB: _SUMS | _PRODUCTS, FMUL: _PRODUCTS}
+"""Of which operands' makers a compiler may make one expression."""
 _PASSING = frozenset({PHI, SELECT, FNEG, FPEXT, FPTRUNC})
 _MOST_VALUES = 500  # of a store; what more there is counts as unknown
 _Key = frozenset[tuple[Loop, Count]]
@@ -95,7 +97,7 @@ class _Patterns:
         return self._values.read(value, counts, "unsigned").value
 
     def _computed(self, value: Instruction, counts: Counts) -> Expression:
-        if not _may_be_fused(value):
+        if not _is_free(value):
             return self._applied(_name(value), value.operands, counts)
         name = f"{_name(value)}.{self._values.facts.number_of(value)}"
         return self._applied(name, value.operands, counts, list(counts))
@@ -104,7 +106,7 @@ class _Patterns:
         """Loops around one that has come to its end, of whose iterations a compiler may make copies
         that are rounded in other ways.
         """
-        if not any(_may_be_fused(each) for block in loop.blocks for each in block.instructions()):
+        if not any(_is_free(each) for block in loop.blocks for each in block.instructions()):
             return []
         return [each for each in self._values.kernel.around(loop.header) if each in self._around]
 
@@ -178,17 +180,24 @@ def _is_of_thread(value: Value) -> bool:
     return isinstance(value, Instruction) and isinstance(value.operation.meaning, OfThread)
 
 
-def _may_be_fused(value: Instruction) -> bool:
-    """Whether it is a sum that a compiler may round together with a product, or was free to."""
-    if value.operation is FMA:
-        return value.contract
-    return value.contract and value.operation in _SUMS and any(map(_may_be_product, value.operands))
+def _is_free(value: Instruction) -> bool:
+    """Whether a compiler may round it in several ways, or was free to: a sum together with a
+    product, a quotient by way of an inverse, sums and products of others in another order.
+    """
+    if not value.contract:
+        return False
+    if value.operation in (FMA, FDIV):
+        return True
+    joined = _JOINED.get(value.operation, frozenset())
+    return any(_may_be(each, joined) for each in value.operands)
 
 
-def _may_be_product(value: Value) -> bool:
-    """Whether a value may be a product, whichever way a thread came, or one with another sign."""
+def _may_be(value: Value, operations: frozenset[Operation]) -> bool:
+    """Whether a value may be made by some operation, whichever way a thread came, or be one with
+    another sign.
+    """
     found = made_of(value, lambda each: each.operands if each.operation in _PASSING else ())
-    return any(isinstance(each, Instruction) and each.operation in _PRODUCTS for each in found)
+    return any(isinstance(each, Instruction) and each.operation in operations for each in found)
 
 
 def _name(value: Instruction) -> str:

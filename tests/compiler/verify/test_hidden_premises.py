@@ -402,6 +402,19 @@ _PRODUCTS = "for (uint k = 0; k < 2; ++k) z[2 * i + k] = a * (b + float(k));"
             0,
         ),
         ("float s = 0; for (uint m = 0; m < 9; ++m) s += x[m] * x[m + 1]; y[g] = s;", 1),
+        # Quotients may be products with an inverse that others need, too, and sums of sums and
+        # products of products be made in another order.
+        *(
+            (f"if (t == 0) y[g] = {of}; if (t == 40) {{ y[g] = {of}; z[2 * i] = 1; }}", is_proved)
+            for of, is_proved in {
+                "a / b": 0,
+                "a * b * c": 0,
+                "a + b + c": 0,
+                "a * b": 1,
+                "a + b": 1,
+                "fma(a, b, c)": 1,
+            }.items()
+        ),
         ("if (t == 0) y[g] = half(a); if (t == 40) { y[g] = half(a); z[2 * i] = 1; }", 1),
     ],
 )
