@@ -9,7 +9,7 @@ from ..edits import Edit, Node
 from .bodies import guarded
 from .candidate import Candidate
 
-_DECLARED = r"\b(?:threadgroup|thread)?\s*[\w:]+\s+{name}\s*((?:\[[^\[\]]+\])+)"
+_DECLARED = r"\b(?!(?:return|else|case|do|goto)\b)[\w:]+\s+{name}\s*((?:\[[^\[\]]+\])+)"
 _POSITION = re.compile(r"\bu(?:int|short)([23]?)\s+(\w+)\s*\[\[thread_position_in_grid\]\]")
 _INDEX = re.compile(
     r"\bu(?:int|short)\s+(\w+)\s*\[\[(thread_index_in_threadgroup|thread_index_in_simdgroup)\]\]"
@@ -65,10 +65,10 @@ def guarded_statements(
             yield Candidate(f"guard line {line} by {condition}", edits)
 
 
-def widened(source: str, names: Iterable[str]) -> Iterator[Candidate]:
-    """Arrays with more elements."""
+def widened(source: str, function: Node, names: Iterable[str]) -> Iterator[Candidate]:
+    """Arrays of a function with more elements."""
     for name in names:
-        found = re.search(_DECLARED.format(name=re.escape(name)), source)
+        found = _declared(source, function, name)
         if found is None:
             continue
         first = source.index("]", found.start(1))
@@ -80,17 +80,28 @@ def widened(source: str, names: Iterable[str]) -> Iterator[Candidate]:
             yield Candidate(f"widen {name} in line {line}", (edit,))
 
 
-def extents_in(source: str, names: Iterable[str], buffers: Mapping[str, str]) -> dict[str, str]:
-    """Elements by name: of arrays as declared; of buffers, if their length is stated in fours."""
+def extents_in(
+    source: str, function: Node, names: Iterable[str], buffers: Mapping[str, str]
+) -> dict[str, str]:
+    """Elements by name: of a function's arrays as declared; of buffers, if their length is stated
+    in fours.
+    """
     found = {}
     for name in names:
-        declared = re.search(_DECLARED.format(name=re.escape(name)), source)
+        declared = _declared(source, function, name)
         if declared is not None:
             sizes = re.findall(r"\[([^\[\]]+)\]", declared[1])
             found[name] = sizes[0]
         elif (stated := re.fullmatch(r"4\s*\*\s*(.+)", buffers.get(name, ""))) is not None:
             found[name] = stated[1].replace("//", "/")
     return found
+
+
+def _declared(source: str, function: Node, name: str) -> re.Match[str] | None:
+    """Where a function declares an array; None if it does not, or several of that name."""
+    pattern = re.compile(_DECLARED.format(name=re.escape(name)))
+    found = list(pattern.finditer(source, function.start, function.end))
+    return found[0] if len(found) == 1 else None
 
 
 def _accesses(text: str, name: str) -> list[tuple[int, int, int]]:

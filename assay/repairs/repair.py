@@ -145,9 +145,9 @@ def _candidates(
     memory = dict.fromkeys(each.memory for each in failed.counterexamples if each.memory)
     holds_if = failed.holds_if
     if failed.about == "bounds":
-        extents = indices.extents_in(source, memory, options.buffers)
+        extents = indices.extents_in(source, function, memory, options.buffers)
         yield from indices.guarded_indices(places, source, extents)
-        yield from indices.widened(source, memory)
+        yield from indices.widened(source, function, memory)
         return
     if failed.about == "barriers":
         yield from barriers.moved(function, source)
