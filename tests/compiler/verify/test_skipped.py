@@ -117,3 +117,10 @@ def test_a_barrier_before_a_store_does_not_order_what_is_read_behind_it() -> Non
 def test_a_barrier_of_the_same_iteration_is_passed(reads: str, verdict: str) -> None:
     source = _BEHIND_IF.replace(_READ, _LOOP.replace("READS", reads))
     assert proved(source)[_RACES].verdict == verdict
+
+
+def test_a_barrier_behind_a_loop_does_not_order_what_is_in_it() -> None:
+    loop = "for (uint i = 0; i < n; ++i) { sum += tile[63 - t]; if (sum > 99) break; }"
+    source = _BEHIND_IF.replace(_READ, f"if (n > 1) {{ {BARRIER} }}")
+    source = source.replace(f"if (n > 1) {{\n        {BARRIER}\n    }}", loop, 1)
+    assert proved(source)[_RACES].verdict == "refuted"
