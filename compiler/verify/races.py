@@ -42,7 +42,7 @@ from .memory.same_values import are_alike, may_differ
 from .memory.tallies import tallied
 from .study import Study
 from .terms import Expression
-from .walks.lock_step import may_follow, not_in_lock_step
+from .walks.lock_step import not_in_lock_step
 from .walks.visits import Visit, began, passed_by, place, reached
 
 THREADGROUP = "threadgroup races"
@@ -272,7 +272,7 @@ def _race(
     if found is not None or study.apart or study.together:
         return found
     if one.access.operation.writes_memory and other.access.operation.writes_memory:
-        # Of two stores to one place, or of which no thread makes both, compilers make one.
+        # Compilers keep no order of a thread's stores to places that are not the same to it.
         study.in_order |= _meeting(*given, in_order=True) is not None
     return None
 
@@ -320,10 +320,6 @@ def _meeting(
     if model.answer != "no":
         # Most pairs need no more than where they are.
         further = _more(study, (one.access, here), (other.access, there))
-        if in_order and may_follow(study, one, other):
-            own = address(a, other.access, there).value  # where one would do what the other does
-            further += [own < mine.value + length(one.access)]
-            further += [mine.value < own + length(other.access)]
         for values, visit in ((a, one), (b, other)):
             further += passed_by(values, interval, visit, flag)
         formulas += further

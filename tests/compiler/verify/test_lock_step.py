@@ -76,6 +76,55 @@ def test_stores_of_which_a_thread_makes_one_are_not_ordered_by_lock_step(body: s
     assert _verdict(proof, "threadgroup races") != "proved"
 
 
+# A thread alone finds them in places of their own, so that a compiler may swap or join them.
+NEIGHBOURS = {
+    "two": "s[t] = 0; if (lane < 28) s[t + 4] = 1;",
+    "four in a row": "s[t] = 1; s[t + 1] = 2; s[t + 2] = 3; s[t + 3] = 4;",
+    "of iterations": "for (uint j = 0; j < 4; ++j) s[t + j] = j;",
+}
+
+
+@pytest.mark.parametrize("body", NEIGHBOURS.values(), ids=NEIGHBOURS)
+def test_stores_that_are_to_other_places_for_each_lane_are_not_ordered_by_lock_step(
+    body: str,
+) -> None:
+    proof = _proof(f"threadgroup uint s[36]; {body} ALL; y[t] = s[t];")
+    assert _verdict(proof, "threadgroup races") != "proved"
+
+
+# Lanes that part go each their way until they meet: which one first nothing says.
+PARTED = {
+    "behind a break": "for (uint j = 0; j < 4; ++j) {"
+    " if (t % 4 == j) { s[t] = 1; break; } v += s[t ^ 1]; }",
+    "behind half a condition": "if (t < 8 || (s[t % 8] = 1, t < 16)) v = s[t];",
+    "behind a case that falls through": "switch (t % 3) {"
+    " case 0: s[31 - t] = 1; case 1: v = s[t]; break; default: v = 9; }",
+    "of one statement in two turns": "for (uint j = 0; j < 4; ++j) {"
+    " if (t % 4 != j) v += 1; else { s[t & 1] = j; break; } }",
+    "behind a return": "if (t < 16) { if (t == n) return; s[t] = 1; } if (t >= 16) v = s[t - 16];",
+}
+
+
+@pytest.mark.parametrize("body", PARTED.values(), ids=PARTED)
+def test_what_lanes_do_before_they_meet_again_is_in_no_order(body: str) -> None:
+    proof = _proof(f"threadgroup uint s[32]; uint v = 0; s[t] = 0; ALL; {body} y[t] = v;")
+    assert _verdict(proof, "threadgroup races") != "proved"
+
+
+TOGETHER = {
+    "on one side": "if (t < 16) { v = s[t ^ 1]; s[t] = v; }",
+    "in each iteration": "for (uint j = 0; j < t; ++j) { v += s[t ^ 1]; s[t] = v; }",
+    "behind a return": "if (t >= n) return; v = s[t ^ 1]; s[t] = v;",
+    "before they part": "v = s[t ^ 1]; if (t < 9) s[t] = v; else s[t] = 1;",
+}
+
+
+@pytest.mark.parametrize("body", TOGETHER.values(), ids=TOGETHER)
+def test_what_all_lanes_of_one_side_do_is_in_order(body: str) -> None:
+    proof = _proof(f"threadgroup uint s[32]; uint v = 0; s[t] = 0; ALL; {body} y[t] = v;")
+    assert _verdict(proof, "threadgroup races") == "proved"
+
+
 @pytest.mark.parametrize("body", STORES.values(), ids=STORES)
 def test_stores_of_lanes_to_one_place_race_though_one_comes_first_in_the_program(body: str) -> None:
     proof = _proof(f"threadgroup uint s; {body}")
@@ -91,8 +140,6 @@ ORDERED = {
     "by one of the simdgroup": "s[sg] = 0; LANES; if (lane == 5) s[sg] = 1; ALL; y[t] = s[sg];",
     "by a barrier": "s[sg] = 0; ALL; if (lane == 5) s[sg] = 1; ALL; y[t] = s[sg];",
     "as each thread has its own": "s[t] = t; if (t < 9) s[t] = 1; ALL; y[t] = s[63 - t];",
-    "as a thread makes both to places of its own": "s[t] = 0; if (lane < 28) s[t + 4] = 1; ALL;"
-    "y[t] = s[t];",
     "as they store the same": "s[sg] = n; if (lane < 9) s[sg] = n; ALL; y[t] = s[sg];",
 }
 
