@@ -8,16 +8,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from ..edits import Edit, Node
 from .bodies import guarded
 from .candidate import Candidate
+from .effects import (
+    accesses,
+    blanked,
+    is_one_atomic,
+    is_one_store,
+    is_read,
+    is_stored_to,
+    may_be_repeated,
+)
+from .names import has_fours, is_kept, is_shared
 
 _DECLARED = r"\b(?!(?:return|else|case|do|goto)\b)[\w:]+\s+{name}\s*((?:\[[^\[\]]+\])+)"
 _POSITION = re.compile(r"\bu(?:int|short)([23]?)\s+(\w+)\s*\[\[thread_position_in_grid\]\]")
 _INDEX = re.compile(
     r"\bu(?:int|short)\s+(\w+)\s*\[\[(thread_index_in_threadgroup|thread_index_in_simdgroup)\]\]"
 )
-_ASSIGNED = re.compile(r"[^=!<>]=[^=]|\+\+|--")
-_CHANGE = re.compile(r"\+\+|--|<<=|>>=|(?<![=!<>])=(?!=)")
-_CALL = re.compile(r"\b(\w+)\s*(?:<[^<>]*>)?\s*\(")
-_CONVERSIONS = frozenset(["uint", "int", "ushort", "short", "ulong", "long", "size_t"])
+_AT_MOST = re.compile(r"grid\.([xyz]) <= (\w+)")
+_FACTORS = re.compile(r"4\s*\*\s*[\w.]+(?:\s*\*\s*[\w.]+)*(?:\s*//\s*[\w.]+)?")
 _EXTRA = ("+ 1", "+ 2", "* 2")
 
 
@@ -31,33 +39,44 @@ def guarded_indices(
         source: the text.
         extents: elements of arrays and buffers by name, as MSL.
     """
+    plain = blanked(source)
     for node in places:
+        text = plain[node.start : node.end]
+        line = source.count("\n", 0, node.start) + 1
         for name, extent in extents.items():
-            text = source[node.start : node.end]
-            for found in _accesses(text, name):
-                index = text[found[1] + 1 : found[2] - 1].strip()
-                line = source.count("\n", 0, node.start) + 1
-                if _is_store(text, found) and node.kind == "simple":
-                    if not _may_be_guarded(text, index):
-                        continue
-                    edits = guarded(node, f"uint({index}) < uint({extent})")
-                    yield Candidate(f"guard the store to {name} in line {line}", edits)
-                else:
-                    begin = node.start + found[1] + 1
+            for start, bracket, end in accesses(text, name):
+                index = text[bracket + 1 : end - 1].strip()
+                if node.kind == "simple" and _is_skippable(text, start, end, plain):
+                    if may_be_repeated(index, plain):
+                        edits = guarded(node, f"uint({index}) < uint({extent})")
+                        yield Candidate(f"guard the store to {name} in line {line}", edits)
+                elif is_read(text, start, end, plain):
                     clamped = f"min(uint({index}), uint({extent}) - 1u)"
-                    edit = Edit(begin, node.start + found[2] - 1, clamped)
+                    edit = Edit(node.start + bracket + 1, node.start + end - 1, clamped)
                     yield Candidate(f"clamp the index of {name} in line {line}", (edit,))
+
+
+def _is_skippable(text: str, start: int, end: int, source: str) -> bool:
+    """Whether a statement does nothing but store to what stands between two offsets."""
+    if is_one_atomic(text, start, source):
+        return True
+    return is_stored_to(text, start, end) and is_one_store(text, source)
 
 
 def guarded_statements(
     places: Iterable[Node], function: Node, source: str, holds_if: str
 ) -> Iterator[Candidate]:
-    """Statements that only some threads run: those of an assumption that helps, or one thread."""
-    header = source[function.start : function.children[0].start]
-    conditions = list(_conditions(header, holds_if))
+    """Stores that only some threads do: those of an assumption that helps, or one thread.
+
+    A thread that skips anything else goes on without what it needs.
+    """
+    plain = blanked(source)
+    conditions = list(_conditions(plain, function, holds_if))
     for node in places:
-        text = source[node.start : node.end]
-        if node.kind != "simple" or _declares(text):
+        text = plain[node.start : node.end]
+        if node.kind != "simple" or not is_one_store(text, plain):
+            continue
+        if not is_shared(text, plain, function):
             continue
         line = source.count("\n", 0, node.start) + 1
         for condition in conditions:
@@ -83,18 +102,46 @@ def widened(source: str, function: Node, names: Iterable[str]) -> Iterator[Candi
 def extents_in(
     source: str, function: Node, names: Iterable[str], buffers: Mapping[str, str]
 ) -> dict[str, str]:
-    """Elements by name: of a function's arrays as declared; of buffers, if their length is stated
-    in fours.
+    """Elements by name: of a function's arrays as declared; of buffers of four bytes an element, if
+    their length is stated in fours. Of what the function changes nothing is known.
     """
+    plain = blanked(source)
     found = {}
     for name in names:
-        declared = _declared(source, function, name)
+        declared = _declared(plain, function, name)
         if declared is not None:
-            sizes = re.findall(r"\[([^\[\]]+)\]", declared[1])
-            found[name] = sizes[0]
-        elif (stated := re.fullmatch(r"4\s*\*\s*(.+)", buffers.get(name, ""))) is not None:
-            found[name] = stated[1].replace("//", "/")
+            size, *_ = re.findall(r"\[([^\[\]]+)\]", declared[1])
+            behind = plain[declared.end() : function.end]
+            are_kept = all(is_kept(each, behind, plain) for each in _words(size))
+            if are_kept and is_kept(name, behind, plain, pointer=True):
+                found[name] = size
+        elif (extent := _stated(plain, function, name, buffers.get(name, ""))) is not None:
+            found[name] = extent
     return found
+
+
+def _stated(source: str, function: Node, name: str, length: str) -> str | None:
+    """Elements of a buffer, of a length in bytes; None if that is not told."""
+    body = function.children[0].start
+    if not has_fours(name, source[function.start : body]) or not _is_product(length):
+        return None
+    text = source[body : function.end]
+    are_kept = all(is_kept(each, text, source) for each in _words(length))
+    if not are_kept or not is_kept(name, text, source, pointer=True):
+        return None
+    return length.split("*", 1)[1].strip().replace("//", "/")
+
+
+def _is_product(length: str) -> bool:
+    """Whether a length is four times the rest of its text."""
+    inside = re.compile(r"\([^()]*\)")
+    while inside.search(length):
+        length = inside.sub("x", length)
+    return _FACTORS.fullmatch(length.strip()) is not None
+
+
+def _words(expression: str) -> list[str]:
+    return re.findall(r"\b[A-Za-z_]\w*", expression)
 
 
 def _declared(source: str, function: Node, name: str) -> re.Match[str] | None:
@@ -104,44 +151,20 @@ def _declared(source: str, function: Node, name: str) -> re.Match[str] | None:
     return found[0] if len(found) == 1 else None
 
 
-def _accesses(text: str, name: str) -> list[tuple[int, int, int]]:
-    """Where a name is indexed: the name, the bracket, behind the bracket's end."""
-    found = []
-    for each in re.finditer(rf"\b{re.escape(name)}\s*\[", text):
-        depth, at = 1, each.end()
-        while at < len(text) and depth:
-            depth += {"[": 1, "]": -1}.get(text[at], 0)
-            at += 1
-        found.append((each.start(), each.end() - 1, at))
-    return found
-
-
-def _is_store(text: str, access: tuple[int, int, int]) -> bool:
-    """Whether an access is what a statement assigns to."""
-    assigned = _ASSIGNED.search(text)
-    return assigned is not None and access[0] < assigned.start() and access[0] <= text.find("[")
-
-
-def _may_be_guarded(text: str, index: str) -> bool:
-    """Whether a store does the same if its index is computed once more before it, and nothing else
-    is lost if it is skipped.
-    """
-    calls = {each[1] for each in _CALL.finditer(index)} - _CONVERSIONS
-    return not calls and not _CHANGE.search(index) and len(_CHANGE.findall(text)) == 1
-
-
-def _declares(text: str) -> bool:
-    return re.match(r"(?:const\s+|threadgroup\s+)*[\w:<>]+\s+\w+\s*(?:\[|=|;)", text) is not None
-
-
-def _conditions(header: str, holds_if: str) -> Iterator[str]:
+def _conditions(source: str, function: Node, holds_if: str) -> Iterator[str]:
+    """What tells threads apart, of arguments that still are what they were."""
+    body = function.children[0].start
+    header, text = source[function.start : body], source[body : function.end]
     position = _POSITION.search(header)
-    if position is not None and holds_if:
-        terms = re.findall(r"grid\.([xyz]) <= (\w+)", holds_if)
+    if position is not None and "groups" not in holds_if:
+        terms = [_AT_MOST.fullmatch(each.strip()) for each in holds_if.split(" and ")]
+        limits = [(each[1], each[2]) for each in terms if each is not None]
+        names = [position[2], *_words(" ".join(limit for _, limit in limits))]
         parts = [
-            f"{position[2]}{f'.{axis}' if position[1] else ''} < {name}" for axis, name in terms
+            f"{position[2]}{f'.{axis}' if position[1] else ''} < {limit}" for axis, limit in limits
         ]
-        if parts and "groups" not in holds_if:
+        if parts and all(is_kept(each, text, source) for each in names):
             yield " && ".join(parts)
     for found in _INDEX.finditer(header):
-        yield f"{found[1]} == 0"
+        if is_kept(found[1], text, source):
+            yield f"{found[1]} == 0"
