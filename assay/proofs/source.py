@@ -146,6 +146,13 @@ class SourceProof:
             return True  # there is nothing to prove
         return self._options.cache and are_kept(kernel.program(), launch, question.about)
 
+    def siblings(self, name: str) -> tuple[str, ...]:
+        """Other kernels that the same text makes: instances of one template or macro."""
+        places = self._library.places()
+        return tuple(
+            each for each, place in places.items() if place == places[name] and each != name
+        )
+
     def proof(self, question: Question) -> KernelProof:
         """What is proved, or why nothing could be."""
         from assay.compiler.msl import CompileError

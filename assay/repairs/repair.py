@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..checks.source import SourceOptions, check_source
 from ..edits import Node, applied, offset_of, statements
 from ..proofs import KernelProof, ProofOptions
+from ..proofs.source import SourceProof
 from ..reports.report import Report
 from . import barriers, indices
 from .candidate import Candidate
@@ -48,7 +49,8 @@ def repaired(
     source: str, file_name: str, options: ProofOptions, proofs: Sequence[KernelProof]
 ) -> Repair | None:
     """The smallest change found after which what was refuted of a kernel is proved, nothing is
-    known less than before, and a run has no other findings; None if there is none.
+    known less than before, and a run has no other findings; None if there is none, or if another
+    kernel is made of the same text.
 
     Args:
         source: the text that has the kernel.
@@ -58,6 +60,8 @@ def repaired(
     """
     if any(each.file != file_name or each.problem for each in proofs):
         return None  # it stands in a file that this one includes, or not all of it can be judged
+    if SourceProof(source, file_name, options).siblings(proofs[0].name):
+        return None  # what mends one instance of a template may harm another
     text, steps, tried = source, [], 0
     current = tuple(proofs)
     for _ in range(_MOST_STEPS):
