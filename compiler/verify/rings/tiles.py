@@ -255,8 +255,9 @@ class _Proof:
         formulas += [
             *thread.thread.facts,
             thread.path(write.block, own),
-            start <= question.at,
-            question.at + question.size <= start + length(write),
+            # One that is not written as a whole is not what the loop would load either.
+            start < question.at + question.size,
+            question.at < start + length(write),
         ]
         known = {loop: count for loop, count in counts.items() if loop is not self._loop}
         then = {**known, self._loop: now.further(-self._ahead)}
@@ -352,7 +353,7 @@ class _Proof:
         path = [study.a.path(write.block, counts)]
         at = address(study.a, write, counts).value
         for buffer in range(self._ring.rotation.buffers):
-            is_here = [*path, *self._is_in(buffer, at)]
+            is_here = [*path, *self._is_in(buffer, at, length(write))]
             turn = self._read_in(buffer)
             if turn is None and study.can(is_here) != "no":
                 why = "it is overwritten before it is read"
@@ -367,10 +368,19 @@ class _Proof:
         turns = [turn for turn in range(self._ahead) if buffer in reads[turn % len(reads)]]
         return turns[0] if turns else None
 
-    def _is_in(self, buffer: int, at: Expression) -> list[Expression]:
-        root, stride = self._ring.root, self._ring.rotation.stride
-        begin = (root.start if isinstance(root, ThreadgroupRoot) else 0) + buffer * stride
-        return [at >= begin, at < begin + stride]
+    def _is_in(self, buffer: int, at: Expression, size: int) -> list[Expression]:
+        """That some of what is written is in a buffer."""
+        begin, stride = (
+            self._begin + buffer * self._ring.rotation.stride,
+            self._ring.rotation.stride,
+        )
+        return [at + size > begin, at < begin + stride]
+
+    @property
+    def _begin(self) -> int:
+        """Where the ring's array begins."""
+        root = self._ring.root
+        return root.start if isinstance(root, ThreadgroupRoot) else 0
 
     def _is_read(self, formulas: list[Expression], counts: Counts, turn: Count) -> bool:
         """Whether some thread surely comes to a read of the ring in an iteration."""

@@ -172,3 +172,22 @@ def test_what_is_read_both_before_and_behind_writes_is_said_to_be_read_in_no_ite
     ring = _ring(("if (k + 1 < n) a[", "sum += a[k % 2][t]; if (k + 1 < n) a["))
     assert ring.ahead is None
     assert _ring().ahead == 1
+
+
+_PACKED = (
+    "kernel void",
+    "struct __attribute__((packed)) P { float v; };\nkernel void",
+)
+_BEFORE = "a[0][t] = x[t];"
+_LATER = f"{_BEFORE} ALL; *(threadgroup P*)((threadgroup uchar*)a + OFF) = P{{7}};"
+
+
+@pytest.mark.parametrize("off", ["4 * t + 2", "4 * t + 1", "4 * t"])
+def test_tiles_that_a_store_before_the_loop_straddles_are_not_in_order(off: str) -> None:
+    assert not _tiles(_PACKED, (_BEFORE, _LATER), ("OFF", off)).are_in_order
+
+
+def test_tiles_that_a_store_in_the_loop_straddles_are_not_in_order() -> None:
+    place = "(threadgroup uchar*)a[(k + 1) % 2] + 4 * t + 2"
+    store = f"if (k + 1 < n && t < 63) *(threadgroup P*)({place}) = P{{7}};"
+    assert not _tiles(_PACKED, (_READ, f"{store} {_READ}")).are_in_order
