@@ -11,6 +11,7 @@ from assay.sim.simt.run.program import Program
 from .. import barriers, races
 from ..answers import Answer, Obstacle
 from ..barriers import share_loops
+from ..initial import ABOUT as INITIALISED
 from ..kernel import prepared
 from ..prove import Launch, assumed_of, taken_not_to_wrap
 from ..ranges import Lemmas
@@ -19,10 +20,12 @@ from ..study import Study
 from .redundant import Need, needs_of
 from .rotation import Ring, Rotation, rings_in
 from .tiles import Tiles, tiles_of
+from .whole import left_out
 
-RESTS_ON: Final = (barriers.ABOUT, races.THREADGROUP)
+RESTS_ON: Final = (barriers.ABOUT, races.THREADGROUP, INITIALISED)
 """Properties that all of it rests on: which iteration a thread is in while another one reads, and
-what it finds there, is not known where threads part at barriers or race."""
+what it finds there, is not known where threads part at barriers, race, or read what nobody wrote.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,15 +81,23 @@ def rotations_of(program: Program, launch: Launch, answers: Iterable[Answer]) ->
     rings = rings_in(Study(kernel, assumed, lemmas=lemmas))
     if open := _open(answers):
         return [_undecided(ring.rotation, open) for ring in rings]
-    if launch.ragged:
-        return [replace(ring.rotation, tiles=_of_not_full(ring.rotation)) for ring in rings]
+    whole = prepared(program, launch.size, pointers=launch.pointers) if rings else kernel
 
     def tiles(ring: Ring, *, lenient: bool) -> Tiles:
         study = Study(kernel, assumed, many=True, lenient=lenient, lemmas=lemmas)
         found = tiles_of(study, ring)
         return replace(found, rests_on=taken_not_to_wrap(study))
 
-    return [replace(ring.rotation, tiles=_exact_if_possible(ring, tiles)) for ring in rings]
+    def known(ring: Ring) -> Rotation:
+        rotation = ring.rotation
+        if lacks := tuple(dict.fromkeys(left_out(ring.root, kernel, whole))):
+            return _unproved(rotation, *lacks)
+        full = not launch.ragged
+        return replace(
+            rotation, tiles=_exact_if_possible(ring, tiles) if full else _of_not_full(rotation)
+        )
+
+    return [known(ring) for ring in rings]
 
 
 def _open(answers: Iterable[Answer]) -> list[str]:
@@ -98,8 +109,12 @@ def _open(answers: Iterable[Answer]) -> list[str]:
 def _undecided(rotation: Rotation, open: list[str]) -> Rotation:
     """A rotation of which nothing counts as proved before what it rests on is."""
     why = f"nothing is proved of it before this is: {', '.join(open)}"
-    obstacle = Obstacle(why=why, site=rotation.site)
-    tiles = Tiles(are_in_order=False, are_read=False, obstacles=(obstacle,))
+    return _unproved(rotation, Obstacle(why=why, site=rotation.site))
+
+
+def _unproved(rotation: Rotation, *why: Obstacle) -> Rotation:
+    """A rotation of which nothing counts as proved."""
+    tiles = Tiles(are_in_order=False, are_read=False, obstacles=why)
     return replace(rotation, is_proved=False, tiles=tiles)
 
 

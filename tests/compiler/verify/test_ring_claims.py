@@ -6,7 +6,7 @@ import pytest
 
 from assay.compiler.msl import compile_library
 from assay.compiler.verify import Launch, Place
-from assay.compiler.verify.rings import Rings, Rotation, Tiles, rotations_of
+from assay.compiler.verify.rings import RESTS_ON, Rings, Rotation, Tiles, rotations_of
 from assay.proofs.names import names_of
 from assay.proofs.rings import rings_text
 
@@ -191,3 +191,62 @@ def test_tiles_that_a_store_in_the_loop_straddles_are_not_in_order() -> None:
     place = "(threadgroup uchar*)a[(k + 1) % 2] + 4 * t + 2"
     store = f"if (k + 1 < n && t < 63) *(threadgroup P*)({place}) = P{{7}};"
     assert not _tiles(_PACKED, (_READ, f"{store} {_READ}")).are_in_order
+
+
+_UNSET = {
+    "a write in the loop": (_READ, f"if (q == 4) a[(k + 1) % 2][t] = 3; {_READ}"),
+    "a write before the loop": (_BEFORE, f"{_BEFORE} if (q == 4) a[0][t] = 9;"),
+    "a read": (_READ, f"if (q == 3) {_READ}"),
+    "a read and a write": (
+        "if (k + 1 < n) a[",
+        "if (q == 3) sum += a[k % 2][t]; if (k + 1 < n && q == 3) a[",
+    ),
+    "what is stored": ("= x[64 * (k + 1) + t];", "= q == 3 ? x[64 * (k + 1) + t] : 0;"),
+    "where it is from": ("= x[64 * (k + 1) + t];", "= x[64 * (k + 1) + t + q - 3];"),
+}
+_VAIN = {
+    "of what is written": ("sum += a", "float vain = a[(k + 1) % 2][t]; sum += a"),
+    "of what is read": ("sum += a", "float vain = a[k % 2][t]; sum += a"),
+    "behind the loop": ("y[64 * g + t]", "float vain = a[0][63 - t]; y[64 * g + t]"),
+}
+
+
+_SET_BY = {
+    "a variable": "uint q; if (n > 5) q = 3;",
+    "an array": "uint q[2]; if (n > 5) q[0] = 3;",
+    "an array in memory": "uint q[2]; if (n > 5) q[n % 2] = 3;",
+}
+
+
+@pytest.mark.parametrize("set_by", _SET_BY.values(), ids=_SET_BY)
+@pytest.mark.parametrize("change", _UNSET.values(), ids=_UNSET)
+def test_nothing_is_proved_of_a_ring_that_depends_on_what_may_have_no_value(
+    change: tuple[str, str], set_by: str
+) -> None:
+    old, new = change
+    used = new.replace("q ", "q[0] ") if "[" in set_by else new
+    ring = _ring((old, used), ("float sum = 0;", f"float sum = 0; {set_by}"))
+    assert not ring.is_proved
+    assert ring.tiles is not None and not ring.tiles.proved
+    assert all("no value" in each.why for each in ring.tiles.obstacles)
+
+
+def test_what_has_no_value_and_does_not_touch_the_ring_is_no_matter() -> None:
+    ring = _ring(("float sum = 0;", "float sum = 0, q; if (n > 5) q = 3;"), ("= sum", "= sum + q"))
+    assert ring.is_proved and ring.tiles is not None and ring.tiles.proved == 2
+
+
+@pytest.mark.parametrize("change", _VAIN.values(), ids=_VAIN)
+def test_nothing_is_proved_of_a_ring_that_is_read_in_vain(change: tuple[str, str]) -> None:
+    ring = _ring(change)
+    assert not ring.is_proved
+    assert ring.tiles is not None and not ring.tiles.proved
+    assert "nobody needs" in ring.tiles.obstacles[0].why
+
+
+def test_nothing_is_proved_of_a_ring_that_may_be_read_unwritten() -> None:
+    assert "initialised" in RESTS_ON
+    kernel = compile_library(SMALL_RING).function("k")
+    answers = tuple(each for each in NO_RACES if each.about != "initialised")
+    (ring,) = rotations_of(kernel.program(), Launch(size=(64, 1, 1)), answers)
+    assert not ring.is_proved
