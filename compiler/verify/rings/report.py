@@ -90,7 +90,7 @@ def rotations_of(program: Program, launch: Launch, answers: Iterable[Answer]) ->
 
     def known(ring: Ring) -> Rotation:
         rotation = ring.rotation
-        if lacks := tuple(dict.fromkeys(left_out(ring.root, kernel, whole))):
+        if lacks := tuple(dict.fromkeys(left_out(ring, kernel, whole))):
             return _unproved(rotation, *lacks)
         full = not launch.ragged
         return replace(

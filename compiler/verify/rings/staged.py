@@ -139,8 +139,8 @@ def is_staged(value: Value) -> bool:
 
 
 def are_written_twice(study: Study, loop: Loop, writes: list[Instruction]) -> Iterator[Instruction]:
-    """Writes to places that an iteration of a loop may write twice: which comes last is not
-    followed.
+    """Writes to places that an iteration of a loop may write twice, or one of the loops around it
+    before it: which comes last is not followed.
     """
     for one, other in itertools.combinations_with_replacement(writes, 2):
         assert one.block is not None and other.block is not None
@@ -177,7 +177,8 @@ def in_turn(study: Study, loop: Loop, values: Values, access: Instruction) -> Co
     """
     assert access.block is not None
     outer = study.kernel.around(loop.header)
-    return {
+    counts = {
         each: Count(f"turn.{at}" if each in outer else f"{values.thread.name}.turn.{at}")
         for at, each in enumerate(study.kernel.around(access.block))
     }
+    return values.counts_at(access.block, counts)

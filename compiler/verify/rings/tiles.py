@@ -37,6 +37,7 @@ from .origins import begun_elsewhere, first_tile
 from .rotation import Ring
 from .same import Comparison, Maker, Zeros
 from .staged import Staged, are_written_twice, in_turn
+from .whole import leading_to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,8 @@ class Tiles:
 
     Attributes:
         are_in_order: whether it is proved that each iteration reads what was loaded for it.
-        are_read: whether it is proved that some part is read of each tile that is loaded.
+        are_read: whether it is proved that some part is read of each tile that is loaded in the
+            loop, or before it.
         first: which tile of the buffers that are loaded from the first iteration reads, if that
             shows; all of them if it is not 0.
         obstacles: why not.
@@ -156,7 +158,7 @@ class _Proof:
         self._staged = Staged(study, self._search, self._loop)
         self._zeros: Zeros = {}
         order = study.kernel.cfg.index
-        writes = [
+        self._writes = writes = [
             each
             for each in study.kernel.accesses()
             if each.root == ring.root and each.operation.writes_memory and each.block is not None
@@ -198,7 +200,7 @@ class _Proof:
 
     def stale(self) -> Iterator[Obstacle]:
         """What may be read that was loaded for another iteration."""
-        yield from self._written_twice()
+        yield from self._written_twice(self._inside, "an iteration may write it twice")
         for interval in intervals(self._study.kernel, MEM_THREADGROUP):
             for block, state in interval.visits:
                 for access in block.body:
@@ -325,15 +327,18 @@ class _Proof:
         }
         return thread.counts_at(write.block, own)
 
-    def _written_twice(self) -> Iterator[Obstacle]:
-        for write in are_written_twice(self._study, self._loop, self._inside):
-            yield Obstacle(why="an iteration may write it twice", site=write.site)
+    def _written_twice(self, writes: list[Instruction], why: str) -> Iterator[Obstacle]:
+        for write in are_written_twice(self._study, self._loop, writes):
+            yield Obstacle(why=why, site=write.site)
 
     # -- lost -------------------------------------------------------------------------------------
 
     def unread(self) -> Iterator[Obstacle]:
         """What may be loaded and not read."""
         study = self._study
+        yield from self._written_twice(self._inside, "an iteration may write it twice")
+        yield from self._written_twice(self._before, "it may be written twice before the loop")
+        yield from self._between_loops()
         for load in self._inside:
             assert load.block is not None
             counts = in_turn(study, self._loop, study.a, load)
@@ -352,6 +357,8 @@ class _Proof:
         counts = self._own(study.a, write, around)
         path = [study.a.path(write.block, counts)]
         at = address(study.a, write, counts).value
+        if study.can([*path, self._is_beyond(at, length(write))]) != "no":
+            yield Obstacle(why="it may be in no buffer of the ring", site=write.site)
         for buffer in range(self._ring.rotation.buffers):
             is_here = [*path, *self._is_in(buffer, at, length(write))]
             turn = self._read_in(buffer)
@@ -360,6 +367,15 @@ class _Proof:
                 yield Obstacle(why=why, site=write.site)
             elif turn is not None and not self._is_read(is_here, around, Count(offset=turn)):
                 why = f"it may not be read: there may be no iteration {turn}"
+                yield Obstacle(why=why, site=write.site)
+
+    def _between_loops(self) -> Iterator[Obstacle]:
+        """What is written behind the loop where it is come to again."""
+        leading = leading_to(self._loop.header)
+        for write in self._writes:
+            is_known = write in self._inside or write in self._before
+            if write.block in leading and not is_known:
+                why = "it is written behind the loop, which may be come to again"
                 yield Obstacle(why=why, site=write.site)
 
     def _read_in(self, buffer: int) -> int | None:
@@ -375,6 +391,12 @@ class _Proof:
             self._ring.rotation.stride,
         )
         return [at + size > begin, at < begin + stride]
+
+    def _is_beyond(self, at: Expression, size: int) -> Expression:
+        """That some of what is written is in no buffer of the ring."""
+        rotation = self._ring.rotation
+        end = self._begin + rotation.buffers * rotation.stride
+        return one_of(at < self._begin, at + size > end)
 
     @property
     def _begin(self) -> int:

@@ -19,6 +19,8 @@ from assay.sim.simt.ir.nodes import (
     PrivateArenaRoot,
     PrivateRoot,
     Root,
+    ThreadgroupParameterRoot,
+    ThreadgroupRoot,
     Value,
 )
 from assay.sim.simt.ir.operations.marks import UNINITIALISED
@@ -30,24 +32,27 @@ from ..accesses import length
 from ..answers import Obstacle
 from ..kernel import Kernel
 from ..races import same_memory
+from .rotation import Ring
 
 _MAY_BE_SHARED = frozenset(
     {0, 3}
 )  # address spaces of pointers to any memory, and to a threadgroup's
 
+_ARRAYS = (ThreadgroupRoot, ThreadgroupParameterRoot)
+
 _Kind = tuple[Site, Root | None, bool, bool]
 
 
-def left_out(array: Root, needed: Kernel, whole: Kernel) -> Iterator[Obstacle]:
+def left_out(ring: Ring, needed: Kernel, whole: Kernel) -> Iterator[Obstacle]:
     """Why nothing may be said of a ring: what is done with it, or orders it, and is not looked at.
 
     Args:
-        array: of the ring.
+        ring: of the reading of what is needed.
         needed: the reading of what is needed.
         whole: the kernel as it is written.
     """
     known = list(_shared(needed))
-    others = {each.root for each in known} - {array}
+    others = {each.root for each in known if isinstance(each.root, _ARRAYS)} - {ring.root}
     left = Counter(map(_kind, known))
     for each in _shared(whole):
         kind = _kind(each)
@@ -55,7 +60,21 @@ def left_out(array: Root, needed: Kernel, whole: Kernel) -> Iterator[Obstacle]:
         if left[kind] < 0 and not _is_read_of(each, others):
             why = "nobody needs this, or it depends on what has no value: it is not looked at"
             yield Obstacle(why=why, site=each.site)
-    yield from _without_value(array, others, whole)
+    leading = leading_to(ring.loop.header)
+    behind = {_kind(each) for each in known} - {
+        _kind(each) for each in known if each.block in leading and each.root not in others
+    }
+    yield from _without_value(behind, whole)
+
+
+def leading_to(block: Block) -> Collection[Block]:
+    """A block, and all from which it is come to."""
+    found, work = {block}, [block]
+    while work:
+        more = [each for each in work.pop().predecessors if each not in found]
+        found.update(more)
+        work += more
+    return found
 
 
 def _shared(kernel: Kernel) -> Iterator[Instruction]:
@@ -76,20 +95,22 @@ def _kind(each: Instruction) -> _Kind:
 
 def _is_read_of(each: Instruction, arrays: Collection[Root | None]) -> bool:
     """Whether it only reads one of some arrays."""
-    return each.root is not None and each.root in arrays and not each.operation.writes_memory
+    return each.root in arrays and not each.operation.writes_memory
 
 
-def _without_value(
-    array: Root, others: Collection[Root | None], kernel: Kernel
-) -> Iterator[Obstacle]:
-    """Branches, and accesses of what may be the ring's array, by what may have no value."""
+def _without_value(no_matter: Collection[_Kind], kernel: Kernel) -> Iterator[Obstacle]:
+    """Branches, and accesses of what may be the ring's array, by what may have no value.
+
+    Args:
+        no_matter: accesses of other arrays, or from which the loop is not come to.
+        kernel: as it is written.
+    """
     unset = _unset(kernel)
     for block in kernel.cfg.order:
         if block.condition in unset:
             yield Obstacle(why="which way it goes may depend on what has no value", site=block.site)
     for each in _shared(kernel):
-        is_ours = each.root == array or each.root not in others
-        if is_ours and not unset.isdisjoint(_operands(each)):
+        if _kind(each) not in no_matter and not unset.isdisjoint(_operands(each)):
             yield Obstacle(why="it may depend on what has no value", site=each.site)
 
 

@@ -133,7 +133,8 @@ def test_of_a_tile_that_is_read_in_part_it_is_told_that_some_is_read() -> None:
     ring = _ring(("63 - t", "31 - t % 32"))
     assert ring.tiles is not None and ring.tiles.are_read
     shown = "\n".join(rings_text(Rings(rotations=(ring,))))
-    assert "proved:    of each tile that is loaded some part is read: none is lost whole" in shown
+    what = "of each tile that is loaded in and before the loop some part is read"
+    assert f"proved:    {what}: none is lost whole" in shown
 
 
 _POINTED = """\
@@ -250,3 +251,40 @@ def test_nothing_is_proved_of_a_ring_that_may_be_read_unwritten() -> None:
     answers = tuple(each for each in NO_RACES if each.about != "initialised")
     (ring,) = rotations_of(kernel.program(), Launch(size=(64, 1, 1)), answers)
     assert not ring.is_proved
+
+
+_LOST = {
+    "in a buffer beyond": (("a[2]", "a[3]"), (_BEFORE, f"{_BEFORE} a[2][t] = x[128 + t];")),
+    "in a part of a buffer beyond": (
+        ("a[2]", "a[3]"),
+        (_BEFORE, f"{_BEFORE} a[1][t + 32] = x[t];"),
+    ),
+    "twice before the loop": ((_BEFORE, f"a[0][t] = x[t + 700]; ALL; {_BEFORE}"),),
+    "in part twice before the loop": ((_BEFORE, f"if (t < 5) a[0][t] = 7; ALL; {_BEFORE}"),),
+    "twice in the loop": (
+        ("if (k + 1 < n)", "if (k + 1 < n) a[(k + 1) % 2][t] = 7; ALL; if (k + 1 < n)"),
+    ),
+    "behind a loop that is come to again": (
+        ("for (uint k", f"for (uint j = 0; j < 3; ++j) {{ {_BEFORE} ALL; for (uint k"),
+        (_BEFORE, ""),
+        ("y[64 * g + t]", "ALL; a[1][t] = 7; ALL; }\ny[64 * g + t]"),
+    ),
+}
+
+
+@pytest.mark.parametrize("changes", _LOST.values(), ids=_LOST)
+def test_tiles_that_are_written_where_nobody_reads_them_may_be_lost(
+    changes: tuple[tuple[str, str], ...],
+) -> None:
+    tiles = _tiles(*changes)
+    assert not tiles.are_read
+    assert tiles.obstacles
+
+
+@pytest.mark.parametrize("stored", ["sum", "unset"])
+def test_what_is_stored_behind_the_loop_is_no_tile_of_it(stored: str) -> None:
+    behind = f"float unset; if (n > 5) unset = 3; a[0][t] = {stored}; ALL; sum += a[0][t ^ 1];"
+    ring = _ring(("y[64 * g + t]", f"{behind} y[64 * g + t]"))
+    assert ring.is_proved and ring.tiles is not None and ring.tiles.proved == 2
+    shown = "\n".join(rings_text(Rings(rotations=(ring,))))
+    assert "proved:    of each tile that is loaded in and before the loop" in shown

@@ -132,7 +132,7 @@ def ring(*changes: tuple[str, str]) -> Rotation:
     assert found.tiles is not None
     assert rings_json(rings)["rotations"][0]["tiles"]["in_order"] is found.tiles.are_in_order
     shown = "\n".join(rings_text(rings))
-    told = "proved:    of each tile that is loaded some part is read"
+    told = "proved:    of each tile that is loaded in and before the loop some part is read"
     assert (told in shown) is found.tiles.are_read
     return found
 
