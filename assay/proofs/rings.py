@@ -66,9 +66,10 @@ def _rotation(rotation: Rotation) -> Iterator[str]:
 
 
 def _tiles(tiles: Tiles) -> Iterator[str]:
+    loaded = "of each tile that is loaded in and before the loop"
     for is_proved, what in (
         (tiles.are_in_order, "for all k, iteration k reads what was loaded for it: none is stale"),
-        (tiles.are_read, "of each tile that is loaded in and before the loop some part is read: none is lost whole"),
+        (tiles.are_read, f"{loaded} some part is read: none is lost whole"),
     ):
         yield f"    {'proved:    ' if is_proved else 'not proved: '}{what}"
     yield from (f"      {_place(each.site)}: {each.why}" for each in tiles.obstacles)

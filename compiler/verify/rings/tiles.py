@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from assay.sim.simt.ir.cfg import Loop
 from assay.sim.simt.ir.llvm_types import bits
@@ -200,7 +201,7 @@ class _Proof:
 
     def stale(self) -> Iterator[Obstacle]:
         """What may be read that was loaded for another iteration."""
-        yield from self._written_twice(self._inside, "an iteration may write it twice")
+        yield from self._twice
         for interval in intervals(self._study.kernel, MEM_THREADGROUP):
             for block, state in interval.visits:
                 for access in block.body:
@@ -327,6 +328,11 @@ class _Proof:
         }
         return thread.counts_at(write.block, own)
 
+    @cached_property
+    def _twice(self) -> list[Obstacle]:
+        """What of the loop is written twice: it may be stale, and is lost."""
+        return list(self._written_twice(self._inside, "an iteration may write it twice"))
+
     def _written_twice(self, writes: list[Instruction], why: str) -> Iterator[Obstacle]:
         for write in are_written_twice(self._study, self._loop, writes):
             yield Obstacle(why=why, site=write.site)
@@ -336,7 +342,7 @@ class _Proof:
     def unread(self) -> Iterator[Obstacle]:
         """What may be loaded and not read."""
         study = self._study
-        yield from self._written_twice(self._inside, "an iteration may write it twice")
+        yield from self._twice
         yield from self._written_twice(self._before, "it may be written twice before the loop")
         yield from self._between_loops()
         for load in self._inside:
