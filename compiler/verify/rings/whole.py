@@ -114,7 +114,7 @@ def _without_value(no_matter: Collection[_Kind], kernel: Kernel) -> Iterator[Obs
             yield Obstacle(why="it may depend on what has no value", site=each.site)
 
 
-def _unset(kernel: Kernel) -> Collection[Value]:
+def _unset(kernel: Kernel) -> set[Value]:
     """All that is made of variables that may have no value, also by way of memory."""
     every = list(kernel.function.instructions())
     found: set[Value] = {each for each in every if each.operation is UNINITIALISED}
