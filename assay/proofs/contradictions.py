@@ -5,30 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-from .replay import CHECK_OF, LANES
+from .kinds import KINDS_OF, OF_THREADGROUPS, memory_of
 
 if TYPE_CHECKING:
     from assay.sim.check import Finding
 
     from .proof import KernelProof
-
-# Other kinds of the same checks are about what is not proved: textures, hosts, ends of loops.
-_KINDS = frozenset(
-    {
-        "race-read-write",
-        "race-write-write",
-        "weak-memory-flags",
-        "copy-not-waited",
-        "lane-race",
-        "uninitialised-read",
-        "out-of-bounds-read",
-        "out-of-bounds-write",
-        "barrier-divergence",
-    }
-)
-
-
-_OF_THREADGROUPS = frozenset({"threadgroup races", "initialised"})
 
 
 def contradicted(
@@ -41,11 +23,11 @@ def contradicted(
     """
     found: dict[str, Finding] = {}
     for finding in findings:
-        if finding.kernel != proof.name or finding.kind not in _KINDS:
+        if finding.kernel != proof.name:
             continue
-        check = "race" if finding.check == LANES else finding.check
         for answer in proof.answers:
-            is_other = answer.about in _OF_THREADGROUPS and finding.memory.strip("'") in buffers
-            if answer.verdict == "proved" and CHECK_OF[answer.about] == check and not is_other:
+            is_meant = finding.kind in KINDS_OF[answer.about]
+            is_other = answer.about in OF_THREADGROUPS and memory_of(finding) in buffers
+            if answer.verdict == "proved" and is_meant and not is_other:
                 found.setdefault(answer.about, finding)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from ..launches.runner import CannotRun, Runner
 from ..reports.report import Report
 from .allowed import Allowed
 from .filled import Filled
+from .kinds import Memories, memories_of, memory_of
 from .stated import Numbers, with_numbers
 
 if TYPE_CHECKING:
@@ -90,14 +92,37 @@ class Replay:
         check = CHECK_OF[answer.about]
         checks = (check, LANES) if self._lanes and check == "race" else (check,)
         for example in answer.counterexamples:
-            found = self._run(self._setup(example), checks, example)
-            if chosen := _same_place(found, example) or _any_place(found, answer):
+            found = self._about(answer, self._run(self._setup(example), checks, example))
+            if chosen := self._same_place(found, example) or self._any_place(found, answer):
                 return answer, chosen
         for setup in self._setups:
-            found = self._run(setup, checks)
-            if chosen := _any_place(found, answer):
+            found = self._about(answer, self._run(setup, checks))
+            if chosen := self._any_place(found, answer):
                 return answer, chosen
         return _undecided(answer), ()
+
+    @functools.cached_property
+    def _memories(self) -> Memories:
+        return memories_of(self._kernel)
+
+    def _about(self, answer: Answer, found: Iterable[Finding]) -> list[Finding]:
+        """Findings that violate a property."""
+        return [each for each in found if self._memories.is_about(each, answer.about)]
+
+    def _same_place(self, found: Iterable[Finding], example: Counterexample) -> tuple[Finding, ...]:
+        """Findings of the memory and at the lines that a counterexample names."""
+        lines = {(actor.site.file, actor.site.line) for actor in example.actors}
+        return tuple(
+            finding
+            for finding in found
+            if lines <= {(party.site.file, party.site.line) for party in finding.parties}
+            and self._memories.may_be_one(finding, example)
+        )
+
+    def _any_place(self, found: Iterable[Finding], answer: Answer) -> tuple[Finding, ...]:
+        """Findings of the memory that counterexamples are about."""
+        memory = {example.memory for example in answer.counterexamples}
+        return tuple(each for each in found if not any(memory) or memory_of(each) in memory)
 
     def _run(
         self, setup: Setup, checks: Collection[str], example: Counterexample | None = None
@@ -116,14 +141,14 @@ class Replay:
             if known is not None:
                 run_setup(self._kernel, known, self._runner, report)
         found = report.all_findings
-        beyond = {each.memory for each in found if each.check == _BOUNDS}
+        beyond = {memory_of(each) for each in found if each.check == _BOUNDS}
         if beyond & assumed.keys() and (_BOUNDS not in checks or beyond & self._open):
             return ()
         return tuple(each for each in found if each.check in checks and not self._is_open(each))
 
     def _is_open(self, finding: Finding) -> bool:
         """Whether it tells of a place that may be within memory whose length nobody knows."""
-        return finding.check == _BOUNDS and finding.memory in self._open
+        return finding.check == _BOUNDS and memory_of(finding) in self._open
 
     def _as_assumed(self, setup: Setup, example: Counterexample | None) -> Setup | None:
         """A setup with the numbers of a counterexample, and with what is assumed of its grid and
@@ -164,22 +189,6 @@ class Replay:
         return Setup(
             where="counterexample", threadgroups=groups, threadgroup=self._size, arguments=given
         )
-
-
-def _same_place(found: Iterable[Finding], example: Counterexample) -> tuple[Finding, ...]:
-    """Findings at the lines that a counterexample names."""
-    lines = {(actor.site.file, actor.site.line) for actor in example.actors}
-    return tuple(
-        finding
-        for finding in found
-        if lines <= {(party.site.file, party.site.line) for party in finding.parties}
-    )
-
-
-def _any_place(found: Iterable[Finding], answer: Answer) -> tuple[Finding, ...]:
-    """Findings of the memory that counterexamples are about."""
-    memory = {example.memory for example in answer.counterexamples}
-    return tuple(each for each in found if not any(memory) or each.memory in memory)
 
 
 def _undecided(answer: Answer) -> Answer:
