@@ -121,7 +121,9 @@ class Names:
         """What a number is in a run. Raises AssumptionError if it has none."""
         return int(_Reader(text, find).number())
 
-    def contents(self, texts: Iterable[str], lengths: Mapping[str, str] | None = None) -> Contents:
+    def contents(
+        self, texts: Collection[str], lengths: Mapping[str, str] | None = None
+    ) -> Contents:
         """What conditions say of numbers in buffers, of which some lengths in bytes are stated.
 
         Raises AssumptionError.
@@ -136,7 +138,16 @@ class Names:
                 Distinct(tuple(self._buffer(name, reader) for name in key)) for reader, key in keys
             ),
             self._lengths(lengths or {}),
+            self._named((*texts, *(lengths or {}).values())),
         )
+
+    def _named(self, texts: Iterable[str]) -> tuple[Scalar, ...]:
+        """The elements of arrays that expressions name, each once."""
+        readers = [_Reader(text, self._stand_in) for text in texts]
+        names = (name for reader in readers for name in reader.names() if _EACH not in name)
+        found = (self.scalar(name) for name in names if name not in self.scalars)
+        known = (each for each in found if each is not None)
+        return tuple({(each.parameter, each.offset): each for each in known}.values())
 
     def _elements(self, part: _Reader) -> Elements:
         names = part.each()
@@ -148,7 +159,7 @@ class Names:
             each = f"{name}{_EACH}"
             return part.finding(lambda other: number if other == each else find(other)).condition()
 
-        return Elements(self._buffer(name, part), holds)
+        return Elements(self._buffer(name, part), holds, part.modulus())
 
     def _buffer(self, name: str, reader: _Reader) -> Scalar:
         if name not in self.buffers:
@@ -229,6 +240,25 @@ class _Reader:
             if isinstance(each, ast.Subscript) and ast.unparse(each).endswith(_EACH)
         ]
         return sorted(set(names))
+
+    def names(self) -> list[str]:
+        """The elements of arrays that are named: `x[0]`."""
+        return [
+            ast.unparse(each) for each in ast.walk(self._tree) if isinstance(each, ast.Subscript)
+        ]
+
+    def modulus(self) -> int:
+        """By what all numbers of a buffer leave the same rest, where a part says just that."""
+        match self._tree:
+            case ast.Compare(
+                left=ast.BinOp(
+                    left=ast.Subscript(), op=ast.Mod(), right=ast.Constant(value=int() as by)
+                ),
+                ops=[ast.Eq()],
+                comparators=[right],
+            ) if _EACH not in ast.unparse(right):
+                return by
+        return 1
 
     def condition(self) -> Expression:
         return self._condition(self._tree)

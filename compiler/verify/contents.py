@@ -8,6 +8,7 @@ may write, nor of what is read beyond a stated length, or as another type.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -35,10 +36,12 @@ class Elements:
     Attributes:
         of: the first number of the buffer.
         holds: the condition, of what finds the numbers of names, and of the number.
+        modulus: by which all the numbers leave the same rest, as far as that is written.
     """
 
     of: Scalar
     holds: Callable[[Find, Expression], Expression]
+    modulus: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class Contents:
     Attributes:
         term: what a name is, in terms of a thread's values.
         lengths: bytes of buffers as far as they are stated, by the number of the parameter.
+        named: the numbers in arrays that are spoken of one by one, such as `x[0]`.
     """
 
     term: Callable[[str, Values], Expression | None] = lambda name, values: None
@@ -62,6 +66,7 @@ class Contents:
     elements: tuple[Elements, ...] = ()
     distinct: tuple[Distinct, ...] = ()
     lengths: Mapping[int, Callable[[Values], Expression]] = field(default_factory=dict)
+    named: tuple[Scalar, ...] = ()
 
     @property
     def buffers(self) -> list[Scalar]:
@@ -73,7 +78,7 @@ class Contents:
         """Note what is known of a number that was read at a byte of its buffer."""
         for each in self.elements:
             if _reads(load, each.of):
-                known = each.holds(lambda name: self.term(name, values), number_of(each.of, number))
+                known = each.holds(self._find(values), number_of(each.of, number))
                 fact = one_of(negation(self._is_inside(values, each.of, at)), known)
                 values.facts.state(number.value, fact)
 
@@ -82,19 +87,61 @@ class Contents:
         for of in dict.fromkeys(each.of for each in self.elements):
             yield of.name, self._some("number", of, values)[1]
 
+    def singles(self, values: Values) -> list[Expression]:
+        """What is said of all numbers of a buffer, of those that are spoken of one by one."""
+        found = [
+            one_of(negation(self._is_there(values, one)), each.holds(self._find(values), number))
+            for one, number in self._named(values)
+            for each in self.elements
+            if each.of.parameter == one.parameter
+        ]
+        for each in self.distinct:
+            if len(each.of) > 1:
+                continue
+            of = [x for x in self._named(values) if x[0].parameter == each.of[0].parameter]
+            for (one, a), (other, b) in itertools.combinations(of, 2):
+                are_there = both(self._is_there(values, one), self._is_there(values, other))
+                found.append(one_of(negation(are_there), a != b))
+        return found
+
     def room(self, values: Values) -> Iterator[tuple[str, list[Expression]]]:
-        """That as many numbers as a buffer of stated length has can differ, by the buffer's name:
-        that there are so many from the least that is allowed to the greatest.
+        """That as many numbers as buffers of stated length have can differ, by their names: that
+        there are so many from the least that is allowed to the greatest.
         """
         for each in self.distinct:
-            (of, *others), length = each.of, self.lengths.get(each.of[0].parameter)
-            if length is None or others:
-                continue
-            (low, least), (high, greatest) = (
-                self._some(name, of, values) for name in ("least", "greatest")
-            )
-            is_enough = (high - low + 1) * (of.width // 8) > length(values) - of.width // 8
-            yield of.name, [*least, *greatest, is_enough]
+            lengths = [self.lengths.get(of.parameter) for of in each.of]
+            ways: Expression = 1
+            known: list[Expression] = []
+            for of in each.of:
+                (low, least), (high, greatest) = (
+                    self._some(name, of, values) for name in ("least", "greatest")
+                )
+                ways = ways * (quotient(high - low, self._modulus(of)) + 1)
+                known += [*least, *greatest]
+            are_enough = [
+                ways * (of.width // 8) > length(values) - of.width // 8
+                for of, length in zip(each.of, lengths, strict=True)
+                if length is not None
+            ]
+            if len(are_enough) == len(each.of):
+                yield " and ".join(f"'{of.name}'" for of in each.of), [*known, one_of(*are_enough)]
+
+    def _modulus(self, of: Scalar) -> int:
+        """By what all numbers of a buffer leave the same rest."""
+        return math.lcm(*(each.modulus for each in self.elements if each.of == of))
+
+    def _find(self, values: Values) -> Find:
+        return lambda name: self.term(name, values)
+
+    def _named(self, values: Values) -> list[tuple[Scalar, Expression]]:
+        """The numbers that are spoken of one by one, each with what it is."""
+        found = ((each, self.term(each.name, values)) for each in self.named)
+        return [(each, number) for each, number in found if number is not None]
+
+    def _is_there(self, values: Values, one: Scalar) -> Expression:
+        """Whether a number is within what is stated of its buffer's length."""
+        length = self.lengths.get(one.parameter)
+        return True if length is None else one.offset + one.width // 8 <= length(values)
 
     def _some(self, name: str, of: Scalar, values: Values) -> tuple[Expression, list[Expression]]:
         """Some number of a buffer, and what is assumed of it."""
@@ -102,11 +149,7 @@ class Contents:
 
         number = integer(f"{name}.{of.name}")
         first = -(1 << of.width - 1) if of.is_signed else 0
-        known = [
-            each.holds(lambda name: self.term(name, values), number)
-            for each in self.elements
-            if each.of == of
-        ]
+        known = [each.holds(self._find(values), number) for each in self.elements if each.of == of]
         return number, [number >= first, number < first + (1 << of.width), *known]
 
     def unlike(

@@ -256,21 +256,27 @@ def _prepared(
 
 def _refuse_contradictions(kernel: Kernel, launch: Launch, study: Study) -> None:
     """Raises AssumptionError where all would be proved, since nothing is as it is assumed to be."""
+    contents = kernel.contents
     lengths = [launch.names.number(text, study.a) > 0 for text in launch.lengths.values()]
-    if (launch.holds or lengths) and study.possible(*lengths) == "no":
-        raise AssumptionError(
-            "no launch fulfils all that is assumed together"
-            + (", with a byte in each buffer of stated length" if lengths else "")
-        )
-    for name, conditions in kernel.contents.numbers(study.a):
+    stated = [*lengths, *contents.singles(study.a)]
+    together = "no launch fulfils all that is assumed together" + (
+        ", with a byte in each buffer of stated length" if lengths else ""
+    )
+    if (launch.holds or lengths) and study.possible(*stated) == "no":
+        raise AssumptionError(together)
+    for name, conditions in contents.numbers(study.a):
         if study.possible(*conditions) == "no":
             raise AssumptionError(f"no number is as those in '{name}' are assumed to be")
-    for name, conditions in kernel.contents.room(study.a):
+        stated += conditions
+    for names, conditions in contents.room(study.a):
         if study.possible(*conditions) == "no":
             raise AssumptionError(
-                f"there are fewer numbers as those in '{name}' are assumed to be than it has "
-                "elements, so that no two can be unlike"
+                f"there are fewer numbers as those in {names} are assumed to be than elements, so "
+                "that no two can be unlike"
             )
+        stated += conditions
+    if contents.buffers and study.possible(*stated) == "no":
+        raise AssumptionError(together)
 
 
 def _contents(kernel: Kernel, launch: Launch) -> Contents:

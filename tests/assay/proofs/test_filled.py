@@ -60,3 +60,67 @@ def test_numbers_that_cannot_be_show_nothing() -> None:
     proof = _proof("slots[i] / 2", "slots[*] < 3 and slots[*] > 5")
     assert not proof.is_proved and not proof.is_refuted
     assert proof.problem == "no number is as those in 'slots' are assumed to be"
+
+
+_TABLE = """\
+#include <metal_stdlib>
+using namespace metal;
+//! [kernel.k]
+//! threadgroup = 64
+kernel void k(constant uint* c, device uint* y, uint i [[thread_position_in_grid]]) {
+    if (c[0] > 3 || c[0] == c[1]) y[0] = i;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("assumed", "can_be"),
+    [
+        ("c[0] == 5 and c[*] < 3", False),
+        ("c[0] == 2 and c[*] < 3", True),
+        ("c[2] == 5 and c[*] < 3", True),  # beyond the stated length
+        ("distinct(c) and c[0] == c[1]", False),
+        ("distinct(c) and c[0] == c[2]", True),
+    ],
+)
+def test_what_is_assumed_of_all_numbers_holds_of_those_that_are_named(
+    assumed: str, can_be: bool
+) -> None:
+    options = ProofOptions(cache=False, assume=(assumed,), buffers={"c": "8"})
+    (proof,) = prove_source(_TABLE, "k.metal", options, workers=1)
+    assert ("no launch fulfils all" not in proof.problem) is can_be
+
+
+_PAIRS = """\
+#include <metal_stdlib>
+using namespace metal;
+//! [kernel.k]
+//! threadgroup = 64
+kernel void k(device const uint* a, device const uint* b, device uint* y, constant uint& n,
+              uint i [[thread_position_in_grid]]) {
+    if (i < n) y[a[i] * 2 + b[i]] = i;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("assumed", "is_enough"),
+    [
+        ("distinct(a, b) and a[*] < 2 and b[*] < 2 and n >= 5", False),
+        ("distinct(a, b) and a[*] < 2 and b[*] < 2 and n >= 4", True),
+        ("distinct(a) and a[*] % 32 == 0 and a[*] < 64 and n >= 3", False),
+        ("distinct(a) and a[*] % 32 == 7 and a[*] < 64 and n >= 2", True),
+        ("distinct(a) and a[*] % 2 == 0 and a[*] % 3 == 0 and a[*] < 12 and n >= 3", False),
+    ],
+)
+def test_numbers_differ_in_as_many_ways_as_there_are(assumed: str, is_enough: bool) -> None:
+    options = ProofOptions(cache=False, assume=(assumed,), buffers={"a": "4 * n", "b": "4 * n"})
+    (proof,) = prove_source(_PAIRS, "k.metal", options, workers=1)
+    assert ("there are fewer numbers" not in proof.problem) is is_enough
+
+
+def test_numbers_of_two_buffers_have_to_be_at_once() -> None:
+    assumed = ("a[*] < n and b[*] >= n", "a[*] > 2 and b[*] < 3")
+    options = ProofOptions(cache=False, assume=assumed)
+    (proof,) = prove_source(_PAIRS, "k.metal", options, workers=1)
+    assert "no launch fulfils all" in proof.problem

@@ -12,7 +12,7 @@ using namespace metal;
 //! [kernel.k]
 //! threadgroup = 64
 """
-# What a float is made to is unknown to the prover: each of these goes wrong for it, and not in runs.
+# What a float is made to is unknown to the prover: each goes wrong for it, and not in runs.
 RACE_FOR_A_BUFFER = """\
 kernel void k(device uint* y, device uint* x, uint t [[thread_index_in_threadgroup]],
               uint i [[thread_position_in_grid]]) {
