@@ -140,13 +140,13 @@ def prove(
             return if_followed(answer)
         stored = stored_in(kernel, Study(kernel, assumed, alone=True, effort=effort).a)
         if not stored or not reads_what_was_stored():
-            return answer
+            return if_followed(answer)
         known = ask(_bounds, replace(kernel, stored=stored))
-        return if_followed(known) if known.verdict == "proved" else answer
+        return if_followed(known if known.verdict == "proved" else answer)
 
     def if_followed(answer: Answer) -> Answer:
         """A proof, if what the optimiser took threads to read is what they do read."""
-        needed = _communicated(kernel) if optimised else set()
+        needed = _communicated(kernel) if optimised and _is_offered(answer) else set()
         return answer if not needed or are_proved(needed) else _of_lacking(answer)
 
     def reads_what_was_stored() -> bool:
@@ -203,23 +203,37 @@ def prove(
 
 
 def _of_whole_simdgroups(answers: list[Answer], study: Callable[[], Study]) -> list[Answer]:
-    """Proofs about what a simdgroup does as a whole are none where part of one may come to it."""
-    rests = [each.verdict == "proved" and each.about != barriers.ABOUT for each in answers]
+    """Proofs about what a simdgroup does as a whole, and offers of them, are none where part of one
+    may come to it.
+    """
+    rests = [_is_offered(each) and each.about != barriers.ABOUT for each in answers]
     obstacles = tuple(made_by_part(study())) if any(rests) else ()
     return [
-        replace(each, verdict="undecided", obstacles=obstacles) if obstacles and rest else each
+        _without_proof(each, obstacles) if obstacles and rest else each
         for each, rest in zip(answers, rests, strict=True)
     ]
+
+
+def _is_offered(answer: Answer) -> bool:
+    """Whether there is a proof, if only with an extra assumption."""
+    return answer.verdict == "proved" or bool(answer.holds_if)
+
+
+def _without_proof(answer: Answer, obstacles: tuple[Obstacle, ...]) -> Answer:
+    """An answer that is no proof, and would be none with the extra assumption that was found."""
+    if answer.verdict != "proved":
+        return replace(answer, holds_if="")
+    return replace(answer, verdict="undecided", obstacles=obstacles)
 
 
 def _of_what_is_there(kernel: Kernel, answer: Answer) -> Answer:
     """A proof about a reading that lacks something which it is about is none."""
     lacks = kernel.lacks if answer.about == bounds.ABOUT else kernel.lacks & {Lack.SHARED}
-    return answer if not lacks or answer.verdict != "proved" else _of_lacking(answer)
+    return _of_lacking(answer) if lacks else answer
 
 
 def _of_lacking(answer: Answer) -> Answer:
-    return replace(answer, verdict="undecided", obstacles=(Obstacle(why=_LACKS),))
+    return _without_proof(answer, (Obstacle(why=_LACKS),))
 
 
 def _communicated(kernel: Kernel) -> set[str]:
@@ -363,7 +377,11 @@ def _failed(found: Answer) -> frozenset[frozenset[Site]]:
 
 def _can_be(kernel: Kernel, launch: Launch) -> bool:
     """Whether some launch fulfils all that is assumed."""
-    return Study(kernel, assumed_of(kernel, launch), apart=True).can([]) == "yes"
+    study = Study(kernel, assumed_of(kernel, launch), apart=True)
+    with contextlib.suppress(AssumptionError):
+        _refuse_contradictions(kernel, launch, study)
+        return study.can([]) == "yes"
+    return False
 
 
 def _together(kernel: Kernel, uniform: Answer, raced: Answer) -> tuple[Answer, Answer]:
@@ -376,10 +394,9 @@ def _together(kernel: Kernel, uniform: Answer, raced: Answer) -> tuple[Answer, A
 
 def _resting(answer: Answer, other: Answer) -> Answer:
     """A proof that is one only together with another that was not found is none."""
-    if answer.verdict != "proved" or other.verdict == "proved":
+    if other.verdict == "proved":
         return answer
-    why = f"it would be proved if {other.about} were, too"
-    return replace(answer, verdict="undecided", obstacles=(Obstacle(why=why),))
+    return _without_proof(answer, (Obstacle(why=f"it would be proved if {other.about} were, too"),))
 
 
 def _buffer_races(kernel: Kernel, launch: Launch, effort: Effort, lemmas: Lemmas) -> Answer:
