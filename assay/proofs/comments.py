@@ -19,10 +19,25 @@ if TYPE_CHECKING:
 
 _COMMENT = re.compile(r"//\s*assay:(.*)")
 _ASSUME = re.compile(r"\s*assume\((.+)\)\s*")
-# What braces do not count in: comments, texts, characters.
-_OPAQUE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.S)
-_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
-_CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|el|endif)", re.M)  # elif, else
+_BLANK = r"[^\S\n]*"
+_SPLICE = r"\\[ \t\r]*\n"
+# What braces do not count in: comments, texts, characters. Numbers may have quotes in them.
+_OPAQUE = re.compile(
+    rf"//(?:{_SPLICE}|[^\n])*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|(?P<number>\b\d(?:'?\w)*)"
+    r"|'(?:\\.|[^'\\\n])+'",
+    re.S,
+)
+_DIRECTIVE = re.compile(rf"^{_BLANK}#(?:[^\n]*{_SPLICE})*[^\n]*", re.M)
+# Of these it cannot be told line by line what the preprocessor sees: `#` in other characters, a
+# directive or the begin of a comment in two lines.
+_HIDDEN = re.compile(
+    rf"%:|\?\?[=/]|^{_BLANK}#{_BLANK}\w*{_SPLICE}|^{_BLANK}#{_BLANK}$|[/*]{_SPLICE}"
+    rf"|{_SPLICE}{_BLANK}#{_BLANK}(?:if|el|endif)",
+    re.M,
+)
+# A text or a line that ends elsewhere than it seems to; a directive that may begin in no new line.
+_ELSEWHERE = re.compile(rf"\b(?:u8|[uUL])?R\"|\r(?!\n)|\*/{_BLANK}#{_BLANK}(?:if|el|endif)")
+_CONDITION = re.compile(rf"^{_BLANK}#{_BLANK}(if|el|endif)", re.M)  # elif, else
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +82,11 @@ def assumptions_in(
     if "assay:" not in source:
         return found
     text = _Text(source)
+    if text.hidden:
+        raise LaunchInputError(
+            f"{file}:{text.hidden}: it cannot be told what the preprocessor leaves out from here "
+            "on; write directives with '#', each name in one line"
+        )
     for token in _OPAQUE.finditer(source):
         comment = _COMMENT.match(token[0])
         if comment is None:
@@ -112,10 +132,16 @@ def _is_seen(number: int, text: _Text, seen: Collection[int], place: str) -> boo
 
 
 class _Text:
-    """The lines of a file without what braces do not count in."""
+    """The lines of a file without what braces do not count in.
+
+    Attributes:
+        hidden: the first line with what cannot be told line by line; 0 if there is none.
+    """
 
     def __init__(self, source: str) -> None:
         plain = _OPAQUE.sub(_blank, source)
+        hidden = _HIDDEN.search(plain) or _ELSEWHERE.search(source)
+        self.hidden = 0 if hidden is None else hidden.string.count("\n", 0, hidden.start()) + 1
         self._open = _conditions(plain)
         self._lines = _DIRECTIVE.sub(_blank, plain).split("\n")
 
@@ -152,6 +178,8 @@ class _Text:
 
 
 def _blank(found: re.Match[str]) -> str:
+    if found.lastgroup == "number":
+        return found[0]
     return "\n" * found[0].count("\n")
 
 

@@ -105,3 +105,44 @@ def test_an_assumption_counts_if_the_compiler_sees_the_line_behind_it(
     )
     library = compile_library(source, file_name="k.metal")
     assert ("k" in assumptions_of(library)) == is_assumed
+
+
+HIDDEN = {
+    "a digraph": "%:if 0\n// assay: assume(n > 0)\n%:endif\n",
+    "a directive in two lines": "#\\\nif 0\n// assay: assume(n > 0)\n#endif\n",
+    "a name in two lines": "#i\\\nf 0\n// assay: assume(n > 0)\n#endif\n",
+    "a comment behind the sign": "#/*\n*/if 0\n// assay: assume(n > 0)\n#endif\n",
+    "an end that is none": "#if 0\nint x = 1; \\\n#endif\n// assay: assume(n > 0)\n#endif\n",
+    "a comment that begins in two lines": "/\\\n*\n// assay: assume(n > 0)\n*/\n",
+    "a sign behind a comment": "#if 0\nx /*\n*/ #endif\n// assay: assume(n > 0)\n#endif\n",
+    "a raw text": 'constant char t[] = R"(\n// assay: assume(n > 0)\n)";\n',
+}
+
+
+@pytest.mark.parametrize("source", HIDDEN.values(), ids=HIDDEN)
+def test_what_the_preprocessor_may_leave_out_unseen_is_refused(source: str) -> None:
+    lines = {"k": source.count("\n") + 1}
+    with pytest.raises(LaunchInputError, match=r"k\.metal:\d: it cannot be told what"):
+        assumptions_in(f"{source}kernel void k() {{}}\n", "k.metal", lines, set)
+
+
+def test_definitions_in_several_lines_hide_nothing() -> None:
+    source = '#define S(x) #x\\\n""\n// assay: assume(n > 0)\nkernel void k() {}\n'
+    assert list(assumptions_in(source, "k.metal", {"k": 4}, set)) == ["k"]
+
+
+def test_a_comment_that_goes_on_in_the_next_line_swallows_it() -> None:
+    source = "kernel void k() {\n// see \\\n// assay: assume(n > 0)\n}\n"
+    assert assumptions_in(source, "k.metal", {"k": 1}, set) == {}
+
+
+@pytest.mark.parametrize("number", ["1'000", "0xAB'CDu", "1'0.0'0f"])
+def test_quotes_in_numbers_are_no_characters(number: str) -> None:
+    source = f"kernel void k() {{\nint a = {number}; }} int b = 1'0;\n// assay: assume(n > 0)\n"
+    with pytest.raises(LaunchInputError, match="no kernel begins behind this comment"):
+        assumptions_in(source, "k.metal", {"k": 1}, set)
+
+
+def test_braces_in_characters_open_nothing() -> None:
+    source = "kernel void k() {\nchar a = '{', b = L'{', c = u8'}';\n// assay: assume(n > 0)\n}\n"
+    assert list(assumptions_in(source, "k.metal", {"k": 1}, set)) == ["k"]
