@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ class Filled:
         holds: what is assumed.
     """
 
-    def __init__(self, kernel: KernelFunction, names: Names, holds: Iterable[str]) -> None:
+    def __init__(self, kernel: KernelFunction, names: Names, holds: Collection[str]) -> None:
         self._kernel = kernel
         self._names = names
         self._contents: Contents = names.contents(holds)

@@ -117,7 +117,7 @@ class Contents:
                     self._some(name, of, values) for name in ("least", "greatest")
                 )
                 ways = ways * (quotient(high - low, self._modulus(of)) + 1)
-                known += [*least, *greatest]
+                known += [*least, *greatest, low <= high]
             are_enough = [
                 ways * (of.width // 8) > length(values) - of.width // 8
                 for of, length in zip(each.of, lengths, strict=True)

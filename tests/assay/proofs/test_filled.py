@@ -108,6 +108,7 @@ kernel void k(device const uint* a, device const uint* b, device uint* y, consta
     [
         ("distinct(a, b) and a[*] < 2 and b[*] < 2 and n >= 5", False),
         ("distinct(a, b) and a[*] < 2 and b[*] < 2 and n >= 4", True),
+        ("distinct(a, b) and a[*] < 1 and b[*] < 1 and n >= 2", False),
         ("distinct(a) and a[*] % 32 == 0 and a[*] < 64 and n >= 3", False),
         ("distinct(a) and a[*] % 32 == 7 and a[*] < 64 and n >= 2", True),
         ("distinct(a) and a[*] % 2 == 0 and a[*] % 3 == 0 and a[*] < 12 and n >= 3", False),
