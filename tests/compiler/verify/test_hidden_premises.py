@@ -124,7 +124,7 @@ def test_lanes_without_lock_step_do_not_read_one_number_of_what_others_write(
     use: str, about: str
 ) -> None:
     verdicts = _verdicts(_proof(CHANGING + use, threads=32, lanes=True))
-    assert verdicts[about] == "undecided"
+    assert verdicts[about] != "proved"
     assert verdicts["buffer races"] == "refuted"
 
 
