@@ -47,7 +47,7 @@ from .walks.visits import Visit, began, passed_by, place, reached
 
 THREADGROUP = "threadgroup races"
 BUFFERS = "buffer races"
-_THREADGROUP_SPACES = (0, 3)  # of computed addresses: any, and threadgroup memory
+THREADGROUP_SPACES = (0, 3)  # of computed addresses: any, and threadgroup memory
 _CONSTANT_SPACES = (2, 6)  # memory of an argument may be another's, too
 _DEVICE_SPACES = (0, 1, *_CONSTANT_SPACES)
 _UNKNOWN = "which copies are waited for is not known"
@@ -203,7 +203,7 @@ class _Search:
 def unknown_arrays(kernel: Kernel) -> list[Obstacle]:
     """Accesses to threadgroup memory of which it is not known which array it is."""
     has_parameter = any(isinstance(x.root, ThreadgroupParameterRoot) for x in kernel.accesses())
-    found = [*_through_pointers(kernel, _THREADGROUP_SPACES), *_not_followed(kernel)]
+    found = [*_through_pointers(kernel, THREADGROUP_SPACES), *_not_followed(kernel)]
     found += [
         Obstacle(why=UNKNOWN_ARRAY, site=access.site)
         for access in kernel.accesses()

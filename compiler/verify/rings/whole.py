@@ -31,12 +31,8 @@ from assay.sim.site import Site
 from ..accesses import length
 from ..answers import Obstacle
 from ..kernel import Kernel
-from ..races import same_memory
+from ..races import THREADGROUP_SPACES, same_memory
 from .rotation import Ring
-
-_MAY_BE_SHARED = frozenset(
-    {0, 3}
-)  # address spaces of pointers to any memory, and to a threadgroup's
 
 _ARRAYS = (ThreadgroupRoot, ThreadgroupParameterRoot)
 
@@ -81,7 +77,7 @@ def _shared(kernel: Kernel) -> Iterator[Instruction]:
     """Barriers, and accesses of what may be threadgroup memory."""
     for each in kernel.function.instructions():
         root = each.root
-        is_hidden = isinstance(root, AddressRoot) and root.space in _MAY_BE_SHARED
+        is_hidden = isinstance(root, AddressRoot) and root.space in THREADGROUP_SPACES
         is_shared = isinstance(root, THREADGROUP_ROOTS) or is_hidden
         if each.operation is THREADGROUP_BARRIER or (each.operation.accesses_memory and is_shared):
             yield each
