@@ -73,8 +73,8 @@ class Answer:
         holds_if: an extra assumption under which it is proved; empty if none was found.
         rests_on: what was taken to hold, at places of the source, without being proved.
         is_late: whether there was no time to find more.
-        in_order: whether stores of a simdgroup's lanes to one place are kept apart by nothing but
-            lock step, on which compilers do not rely: they make one of several.
+        in_order: places of each two stores of a simdgroup's lanes that nothing but lock step keeps
+            apart, of which compilers know nothing.
     """
 
     about: str
@@ -85,7 +85,7 @@ class Answer:
     rests_on: tuple[Obstacle, ...] = ()
     holds_if: str = ""
     is_late: bool = False
-    in_order: bool = False
+    in_order: frozenset[frozenset[Site]] = frozenset()
 
 
 def merged(one: Answer, *others: Answer) -> Answer:

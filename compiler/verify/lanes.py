@@ -26,9 +26,9 @@ from .races import (
     BUFFERS,
     THREADGROUP,
     Which,
-    both_write,
     may_meet,
     of_reads,
+    of_stores,
     one_writes,
     races_within,
     threadgroup_races,
@@ -78,7 +78,7 @@ class Strict:
         """
         found = threadgroup_races(study)
         if self._is_asked(found):
-            lanes = threadgroup_races(self._study(THREADGROUP), self._which)
+            lanes = threadgroup_races(self._study(THREADGROUP), self._which(found))
             found = merged(found, self._resting(lanes))
         return self._together(found, study)
 
@@ -113,14 +113,13 @@ class Strict:
         if not self._is_asked(found):
             return found
         study = self._study(BUFFERS, lenient=True)
-        lanes = self._resting(races_within(study, self._which))
+        lanes = self._resting(races_within(study, self._which(found)))
         offered = found.holds_if if lanes.verdict == "proved" else ""
         lanes = replace(lanes, rests_on=tuple(study.ranges.rests_on()))
         return replace(merged(found, lanes), holds_if=offered)
 
-    @property
-    def _which(self) -> Which:
-        return one_writes if self._is_meant else both_write
+    def _which(self, found: Answer) -> Which:
+        return one_writes if self._is_meant else of_stores(found.in_order)
 
     @property
     def _has_barriers(self) -> bool:
@@ -128,7 +127,7 @@ class Strict:
         return any(each.operation is SIMDGROUP_BARRIER for each in instructions)
 
     def _is_asked(self, found: Answer) -> bool:
-        return self._is_meant or (found.in_order and found.verdict == "proved")
+        return self._is_meant or (bool(found.in_order) and found.verdict == "proved")
 
     def _resting(self, found: Answer) -> Answer:
         """What is found, if lanes come to the same barriers of the simdgroup; elsewhere in the

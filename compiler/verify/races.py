@@ -63,9 +63,14 @@ def one_writes(one: Instruction, other: Instruction) -> bool:
     return one.operation.writes_memory or other.operation.writes_memory
 
 
-def both_write(one: Instruction, other: Instruction) -> bool:
-    """Whether both are."""
-    return one.operation.writes_memory and other.operation.writes_memory
+def of_stores(places: Collection[frozenset[Site]]) -> Which:
+    """Those that both write, at some pairs of places."""
+
+    def is_asked(one: Instruction, other: Instruction) -> bool:
+        both_write = one.operation.writes_memory and other.operation.writes_memory
+        return both_write and frozenset((one.site, other.site)) in places
+
+    return is_asked
 
 
 def of_reads(sites: Collection[Site]) -> Which:
@@ -152,7 +157,7 @@ class _Search:
     def answer(self, about: str) -> Answer:
         """What was found."""
         found = answer(about, self.cases, self.examples, self.obstacles)
-        return replace(found, in_order=self.study.in_order)
+        return replace(found, in_order=frozenset(self.study.in_order))
 
     def run(self, intervals: Iterable[Interval], flag: int = 0) -> None:
         """Look through intervals between barriers with a flag, until there are examples enough."""
@@ -271,9 +276,10 @@ def _race(
     found = _meeting(*given)
     if found is not None or study.apart or study.together:
         return found
-    if one.access.operation.writes_memory and other.access.operation.writes_memory:
+    both_write = one.access.operation.writes_memory and other.access.operation.writes_memory
+    if both_write and _meeting(*given, in_order=True) is not None:
         # Compilers keep no order of a thread's stores to places that are not the same to it.
-        study.in_order |= _meeting(*given, in_order=True) is not None
+        study.in_order.add(frozenset((one.access.site, other.access.site)))
     return None
 
 

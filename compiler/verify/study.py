@@ -76,7 +76,7 @@ class Study:
         lemmas: what was tried before under the same assumptions.
 
     Attributes:
-        in_order: whether stores were found that nothing but lock step keeps apart.
+        in_order: places of each two stores that nothing but lock step keeps apart.
         read_together: places of reads that were taken to find the same one after the other.
     """
 
@@ -115,7 +115,7 @@ class Study:
             self.are_two = _unlike(x.group, y.group)
         self.lengths: Mapping[str, Expression] = {}  # of arguments that stand for memory
         self.cases = 0
-        self.in_order = False
+        self.in_order: set[frozenset[Site]] = set()
         self.read_together: set[Site] = set()
         self._lemmas: dict[tuple[int, int], bool] = {}
         self._kept: list[Any] = []

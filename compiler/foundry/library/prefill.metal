@@ -71,6 +71,7 @@ kernel void prefill(const device T* q [[buffer(0)]], const device uchar* keys [[
     for (uint i = lane; i < 64; i += 32) {
         diagonal[i] = 0;
     }
+    simdgroup_barrier(mem_flags::mem_threadgroup);
 
     float most = NOTHING, total = 0;
     const uint end = before + min(gid.x * 32 + 32, params->tokens);

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from assay.sim.simt.ir.cfg import Loop
 from assay.sim.simt.ir.llvm_types import bits
@@ -39,6 +40,8 @@ from .rotation import Ring
 from .same import Comparison, Maker, Zeros
 from .staged import Staged, are_written_twice, in_turn
 from .whole import leading_to
+
+_SOON_S: Final = 0.25  # that the same thread does it is mostly plain, or hard to tell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,13 +258,13 @@ class _Proof:
         own = self._own(thread, write, counts)
         start = address(thread, write, own).value
         assert write.block is not None
-        formulas += [
-            *thread.thread.facts,
-            thread.path(write.block, own),
-            # One that is not written as a whole is not what the loop would load either.
-            start < question.at + question.size,
-            question.at < start + length(write),
-        ]
+        formulas += [*thread.thread.facts, thread.path(write.block, own)]
+        ends = question.at + question.size, start + length(write)
+        is_whole = both(start <= question.at, ends[0] <= ends[1])
+        overlaps = [start < ends[0], question.at < ends[1]]
+        if study.can([*formulas, *overlaps, negation(is_whole)]) != "no":
+            return False  # what is written in part is not what the loop would load
+        formulas.append(is_whole)
         known = {loop: count for loop, count in counts.items() if loop is not self._loop}
         then = {**known, self._loop: now.further(-self._ahead)}
         mine = Maker(thread, own, write.block)
@@ -271,7 +274,8 @@ class _Proof:
             for each in self._unlike(load, then, question.at, write, mine, start, formulas)
         ]
         by_same, by_others = zip(*unlike, strict=True) if unlike else ((), ())
-        return any(study.can([*formulas, *each]) == "no" for each in (by_same, by_others))
+        tries = ((by_same, _SOON_S), (by_others, None), (by_same, None))
+        return any(study.can([*formulas, *each], seconds) == "no" for each, seconds in tries)
 
     def _unlike(
         self,
