@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from ..edits import Edit, Node
 from .bodies import removed, stands_in_block
 from .candidate import Candidate
-from .effects import blanked
 
 _CALL = re.compile(r"\b(threadgroup|simdgroup)_barrier\s*\(([^()]*)\)")
 _FLAGS = {True: "mem_flags::mem_threadgroup", False: "mem_flags::mem_device"}
+_UNTOLD = re.compile(r"atomic|texture|#\s*include\s*\"")
 _AROUND = ("if", "loop", "switch")
 
 
@@ -78,12 +78,12 @@ def _points(places: Iterable[Node]) -> list[tuple[int, bool, Node]]:
     return [(at, is_before, node) for at, (_, _, is_before, node) in ordered]
 
 
-def moved(function: Node, source: str) -> Iterator[Candidate]:
-    """Barriers in branches, moved before or behind these; none where atomics may rely on the order,
-    as no race tells that they do.
+def moved(function: Node, source: str, macros: Iterable[str] = ()) -> Iterator[Candidate]:
+    """Barriers in branches, moved before or behind these; none where atomics or textures may rely
+    on the order, as no race tells that they do.
     """
-    if "atomic" in blanked(source):
-        return  # anywhere, as a function or a type that the kernel uses may have them
+    if any(map(_UNTOLD.search, (source, *macros))):
+        return  # anywhere, as a function, a type or a macro that the kernel uses may have them
     for node in barriers_in(function, source):
         text = source[node.start : node.end]
         taken = removed(node, source)

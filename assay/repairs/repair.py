@@ -154,11 +154,11 @@ def _candidates(
         yield from indices.widened(source, function, memory)
         return
     if failed.about == "barriers":
-        yield from barriers.moved(function, source)
+        yield from barriers.moved(function, source, options.macros.values())
     is_shared = failed.about != "buffer races"
     yield from barriers.mended(function, source, threadgroup=is_shared)
     yield from barriers.inserted(places, source, threadgroup=is_shared)
-    yield from barriers.moved(function, source)
+    yield from barriers.moved(function, source, options.macros.values())
     yield from indices.guarded_statements(places, function, source, holds_if)
 
 

@@ -16,7 +16,7 @@ from assay.sim.simt.ir.llvm_types import is_float
 from assay.sim.simt.ir.nodes import Constant, Instruction, Value
 from assay.sim.simt.ir.operations.control import PHI, SELECT
 from assay.sim.simt.ir.operations.conversions import FPEXT, FPTRUNC
-from assay.sim.simt.ir.operations.floats import FADD, FDIV, FMA, FMUL, FNEG, FSUB
+from assay.sim.simt.ir.operations.floats import FABS, FADD, FDIV, FMA, FMUL, FNEG, FSUB
 from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD, STORE
 from assay.sim.simt.ir.operations.operation import OfThread, Operation
 
@@ -30,9 +30,9 @@ from ..walks.made_of import made_of
 
 _SUMS = frozenset({FADD, FSUB, FMA})
 _PRODUCTS = frozenset({FMUL, FDIV})
-_JOINED = {FADD: _SUMS | _PRODUCTS, FSUB: _SUMS | _PRODUCTS, FMUL: _PRODUCTS}
+_JOINED = {FADD: _SUMS | _PRODUCTS, FSUB: _SUMS | _PRODUCTS, FMUL: _SUMS | _PRODUCTS}
 """Of which operands' makers a compiler may make one expression."""
-_PASSING = frozenset({PHI, SELECT, FNEG, FPEXT, FPTRUNC})
+_PASSING = frozenset({PHI, SELECT, FNEG, FABS, FPEXT, FPTRUNC})
 _MOST_VALUES = 500  # of a store; what more there is counts as unknown
 _Key = frozenset[tuple[Loop, Count]]
 

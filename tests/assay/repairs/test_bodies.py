@@ -98,3 +98,20 @@ def test_a_barrier_does_not_become_the_body_of_what_is_further_out(head: str) ->
         function(f"{head} if (d) {{  y = 2; }}\n{BARRIER}\nz = 3;"),
         function(f"{BARRIER}\n{head} if (d) {{  y = 2; }}\nz = 3;"),
     ]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "#define ADD(x) atomic_fetch_add_explicit(x, 1u, memory_order_relaxed)\n",
+        '#include "mine.h"\n',
+        "void put(texture2d<float, access::read_write> to);\n",
+    ],
+)
+def test_a_barrier_stays_where_the_text_has_what_no_race_is_told_of(more: str) -> None:
+    body = f"kernel void k() {{\nif (b) {{ {BARRIER} }}\n}}\n"
+    (kernel,) = statements(body).children
+    assert list(moved(kernel, body))
+    assert list(moved(kernel, body, [more])) == []
+    *_, last = statements(more + body).children
+    assert list(moved(last, more + body)) == []

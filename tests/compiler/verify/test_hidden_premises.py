@@ -409,6 +409,8 @@ _PRODUCTS = "for (uint k = 0; k < 2; ++k) z[2 * i + k] = a * (b + float(k));"
             for of, is_proved in {
                 "a / b": 0,
                 "a * b * c": 0,
+                "(a + 1) * b": 0,
+                "fabs(a * b) + c": 0,
                 "a + b + c": 0,
                 "a * b": 1,
                 "a + b": 1,
