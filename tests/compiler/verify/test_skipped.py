@@ -6,15 +6,18 @@ import pytest
 
 from .sources import BARRIER, proved
 
-SOURCE = f"""\
+_HEAD = """\
 #include <metal_stdlib>
 using namespace metal;
 //! [kernel.k]
 //! threadgroup = 64
 kernel void k(device uint* to, constant uint& n, uint t [[thread_index_in_threadgroup]],
-              uint row [[threadgroup_position_in_grid]]) {{
+              uint row [[threadgroup_position_in_grid]]) {
     threadgroup uint tile[64];
     uint sum = 0;
+"""
+SOURCE = f"""\
+{_HEAD}\
     for (uint i = 0; i < n; ++i) {{
         tile[t] = i;
         {BARRIER}
@@ -66,14 +69,7 @@ def test_a_barrier_of_device_memory_orders_nothing() -> None:
 
 _READ = "if (n > 1) sum = tile[63 - t];"
 _BEHIND_IF = f"""\
-#include <metal_stdlib>
-using namespace metal;
-//! [kernel.k]
-//! threadgroup = 64
-kernel void k(device uint* to, constant uint& n, uint t [[thread_index_in_threadgroup]],
-              uint row [[threadgroup_position_in_grid]]) {{
-    threadgroup uint tile[64];
-    uint sum = 0;
+{_HEAD}\
     tile[t] = t;
     if (n > 1) {{
         {BARRIER}
