@@ -58,8 +58,8 @@ def is_shared(text: str, source: str, function: Node) -> bool:
     found = re.match(r"(?:\+\+|--)?\s*(\*?)\s*(\w+)", text)
     if found is None or not is_stored_to(text, found.start(1), found.end()):
         return False
-    declared = list(_declarations(source, function, found[2]))
-    if len(declared) != 1:
+    declared = list(_declared_for_others(source, function, found[2]))
+    if len(declared) != 1 or _may_be_own(source, function, found[2]):
         return False
     before, has_elements = declared[0]
     is_deref = bool(found[1]) or text[found.end() :].lstrip().startswith(("[", "->"))
@@ -68,20 +68,22 @@ def is_shared(text: str, source: str, function: Node) -> bool:
     return not before.count("*")
 
 
-def _declarations(source: str, function: Node, name: str) -> Iterator[tuple[str, bool]]:
+def _declared_for_others(source: str, function: Node, name: str) -> Iterator[tuple[str, bool]]:
     """What stands before a name where a function declares it for others too, and whether it is an
-    array; twice, so that it is not known, where it may be declared as a thread's own.
+    array.
     """
-    word = rf"\b{re.escape(name)}\b"
     body = function.children[0].start
     parts = ((function.start, body, r"[^;(){}=,]*?"), (body, function.end, r"[^;(){}=]*?"))
     for start, end, between in parts:
-        shared = rf"\b(?:device|threadgroup)\b({between}){word}\s*(\[(?!\[))?"
+        shared = rf"\b(?:device|threadgroup)\b({between})\b{re.escape(name)}\b\s*(\[(?!\[))?"
         for found in re.finditer(shared, source[start:end]):
             yield found[1], found[2] is not None
+
+
+def _may_be_own(source: str, function: Node, name: str) -> bool:
+    """Whether a function may declare a name as a thread's own."""
     own = (
-        rf"(?:^|[;{{(}}])\s*(?:const\s+)?(?!(?:device|threadgroup|return|else|case)\b)\w+\s+{word}"
+        r"(?:^|[;{(}])\s*(?:const\s+)?(?!(?:device|threadgroup|return|else|case)\b)\w+\s+"
+        rf"\b{re.escape(name)}\b"
     )
-    for _ in re.finditer(own, source[body : function.end]):
-        yield "", False
-        yield "", False
+    return re.search(own, source[function.children[0].start : function.end]) is not None

@@ -90,12 +90,7 @@ def _is_behind(kernel: Kernel, loop: Loop, block: Block) -> bool:
     """Whether all ways to a block lead through a loop: when one was left that need not have been
     gone through says little, and of several there would be as many states as products.
     """
-    if block in loop.blocks:
-        return True
-    walk: Block | None = block
-    while walk is not None and walk is not loop.header:
-        walk = kernel.cfg.dominator[walk]
-    return walk is not None
+    return block in loop.blocks or kernel.cfg.dominates(loop.header, block)
 
 
 def _next(kernel: Kernel, loop: Loop, count: Count) -> Count:

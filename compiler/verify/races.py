@@ -43,7 +43,8 @@ from .memory.tallies import tallied
 from .study import Study
 from .terms import Expression
 from .walks.lock_step import not_in_lock_step
-from .walks.visits import Visit, began, passed_by, place, reached
+from .walks.skipped import skipped
+from .walks.visits import Visit, began, place, reached
 
 THREADGROUP = "threadgroup races"
 BUFFERS = "buffer races"
@@ -327,7 +328,7 @@ def _meeting(
         # Most pairs need no more than where they are.
         further = _more(study, (one.access, here), (other.access, there))
         for values, visit in ((a, one), (b, other)):
-            further += passed_by(values, interval, visit, flag)
+            further += skipped(values, interval, visit, flag)
         formulas += further
         model = study.ask(formulas, may_be_one=may_be_one) if further else model
     if model.answer == "no" or (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.sim.simt.ir.llvm_types import bits
 from assay.sim.simt.ir.nodes import Block, Constant, Instruction, Value
-from assay.sim.simt.ir.operations.control import PHI, SELECT
+from assay.sim.simt.ir.operations.control import PHI
 from assay.sim.simt.ir.operations.conversions import SEXT, TRUNC
 from assay.sim.simt.ir.operations.integers import ADD
 from assay.sim.simt.ir.operations.memory import LOAD
@@ -27,7 +27,7 @@ from .meanings import Reading, bounds_of, masked
 from .positions import Positions
 from .solver import solve
 from .terms import Expression, Term
-from .walks.made_of import made_of
+from .walks.made_of import choices, made_of
 
 if TYPE_CHECKING:
     from .values import Values
@@ -303,13 +303,7 @@ class Ranges:
 
 def _chooses_negative(value: Instruction) -> bool:
     """Whether a choice gives a number that has its highest bit, and for which nothing wraps."""
-    return any(map(_is_negative, made_of(value, _choices)))
-
-
-def _choices(value: Instruction) -> list[Value]:
-    if value.operation is SELECT:
-        return value.operands[1:]
-    return value.operands if value.operation is PHI else []
+    return any(map(_is_negative, made_of(value, choices)))
 
 
 def _is_negative(value: Value) -> bool:

@@ -412,7 +412,7 @@ class Values:
         found: Expression = True
         if above is not None:
             found = self.path(above, counts, before=before)
-            entering = [s for s in block.predecessors if not self._dominates(block, s)]
+            entering = [s for s in block.predecessors if not self.kernel.cfg.dominates(block, s)]
             if entering == [above]:
                 found = both(found, self.taken(above, block, counts))
         loop = self.kernel.cfg.innermost[block]
@@ -442,12 +442,6 @@ class Values:
             self.path(latch, earlier, before=False), self.taken(latch, loop.header, earlier)
         )
         return ended if count.offset > 0 else one_of(count.term.value == 0, ended)
-
-    def _dominates(self, block: Block, other: Block) -> bool:
-        walk: Block | None = other
-        while walk is not None and walk is not block:
-            walk = self.kernel.cfg.dominator[walk]
-        return walk is block
 
 
 def _without(counts: Counts, loop: Loop) -> dict[Loop, Count]:

@@ -25,7 +25,8 @@ from ..intervals import MEM_THREADGROUP, Interval
 from ..solver import Model, solve
 from ..study import Study
 from ..terms import Expression
-from ..walks.visits import Visit, passed_by, place, reached
+from ..walks.skipped import skipped
+from ..walks.visits import Visit, place, reached
 from .covered import Coverage, Read
 from .writers import (
     Place,
@@ -124,7 +125,7 @@ class Search:
         formulas: list[Expression] = [reached(a, visit, counts)]
         if interval.start is not None:
             formulas.append(a.path(interval.start, interval.counts))
-        formulas += passed_by(a, interval, visit, MEM_THREADGROUP)
+        formulas += skipped(a, interval, visit, MEM_THREADGROUP)
         start = address(a, read, counts).value
         units = [length(each) for each in self._writes if each.root == read.root]
         unit = math.gcd(length(read), *units)

@@ -21,7 +21,7 @@ from ..study import Study
 from ..terms import Expression, quotient
 from ..values import Values
 from ..walks.execution import Execution, NotKnown
-from ..walks.order import is_before
+from ..walks.order import dominates, is_before
 from .digits import Digit, backwards, digits_of, flattened
 from .evaluate import Numbers, Unknown, evaluate
 from .tables import threads_numbers
@@ -296,7 +296,7 @@ def _behind_barrier(
         and _orders(each)
         and each.block is not None
         and around <= set(study.kernel.around(each.block))
-        and _dominates(study, each, read)
+        and dominates(study.kernel, each, read)
         and (
             is_earlier
             or (is_before(study.kernel, write, each) and not is_before(study.kernel, each, write))
@@ -309,17 +309,6 @@ def _orders(barrier: Instruction) -> bool:
     """Whether a barrier is for threadgroup memory."""
     flags = barrier.operands[0]
     return isinstance(flags, Constant) and bool((flags.number or 0) & MEM_THREADGROUP)
-
-
-def _dominates(study: Study, one: Instruction, other: Instruction) -> bool:
-    """Whether nobody comes to an instruction but by way of another."""
-    if one.block is other.block:
-        assert one.block is not None
-        return one.block.body.index(one) < one.block.body.index(other)
-    walk = other.block
-    while walk is not None and walk is not one.block:
-        walk = study.kernel.cfg.dominator[walk]
-    return walk is not None
 
 
 def writer_of(study: Study, place: Place, name: str, read: Instruction | None) -> Writer | None:

@@ -18,11 +18,10 @@ from assay.sim.simt.ir.nodes import (
     Value,
     is_private,
 )
-from assay.sim.simt.ir.operations.control import PHI, SELECT
 from assay.sim.simt.ir.operations.integers import ADD
 from assay.sim.simt.ir.operations.memory import ADDRESS, LOAD
 
-from ..walks.made_of import made_of
+from ..walks.made_of import choices, made_of
 
 _FIRST = 1 << 16  # number that pointed memory gets among parameters, of which there are fewer
 _DEVICE_SPACES = (0, 1, 2, 6)  # any memory, that of buffers, and constant memory
@@ -125,21 +124,13 @@ def is_null(pointer: Value) -> bool:
 
 def _origins(pointer: Value) -> Iterator[Value]:
     """What a computed pointer may come from: choices, merges and steps are seen through."""
-    seen: set[Value] = set()
-    work = [pointer]
-    while work:
-        value = work.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        if isinstance(value, Instruction) and value.operation is PHI:
-            work += value.operands
-        elif isinstance(value, Instruction) and value.operation is SELECT:
-            work += value.operands[1:]
-        elif isinstance(value, Instruction) and (base := _base_of(value)) is not None:
-            work.append(base)
-        else:
-            yield value
+    found = made_of(pointer, _steps)
+    return (each for each in found if not isinstance(each, Instruction) or not _steps(each))
+
+
+def _steps(value: Instruction) -> list[Value]:
+    base = _base_of(value)
+    return choices(value) or ([] if base is None else [base])
 
 
 def _base_of(value: Instruction) -> Value | None:

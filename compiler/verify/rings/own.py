@@ -136,7 +136,7 @@ class _Array:
         block, header = access.block, loop.header
         assert block is not None
         (latch,) = (each for each in header.predecessors if each in loop.blocks)
-        if block is header or not self._dominates(block, latch):
+        if block is header or not self._kernel.cfg.dominates(block, latch):
             return None
         turns = turns_of(self._values, loop, self._counts)
         if turns is None:
@@ -154,7 +154,7 @@ class _Array:
         aim = self._load.block
         walk = loop.header
         found: list[Expression] = []
-        while aim is not None and not self._dominates(walk, aim):
+        while aim is not None and not self._kernel.cfg.dominates(walk, aim):
             above = self._kernel.cfg.dominator[walk]
             entering = [each for each in walk.predecessors if each not in loop.blocks]
             if above is None or entering != [above] or self._kernel.around(above) != common:
@@ -162,12 +162,6 @@ class _Array:
             found.append(self._values.taken(above, walk, self._counts))
             walk = above
         return both(*found)
-
-    def _dominates(self, one: Block, other: Block) -> bool:
-        walk: Block | None = other
-        while walk is not None and walk is not one:
-            walk = self._kernel.cfg.dominator[walk]
-        return walk is one
 
 
 def turns_of(values: Values, loop: Loop, counts: Counts) -> int | None:

@@ -396,10 +396,8 @@ class _Proof:
 
     def _is_in(self, buffer: int, at: Expression, size: int) -> list[Expression]:
         """That some of what is written is in a buffer."""
-        begin, stride = (
-            self._begin + buffer * self._ring.rotation.stride,
-            self._ring.rotation.stride,
-        )
+        stride = self._ring.rotation.stride
+        begin = self._begin + buffer * stride
         return [at + size > begin, at < begin + stride]
 
     def _is_beyond(self, at: Expression, size: int) -> Expression:

@@ -32,6 +32,7 @@ from ..accesses import length
 from ..answers import Obstacle
 from ..kernel import Kernel
 from ..races import THREADGROUP_SPACES, same_memory
+from ..walks.order import dominates
 from .rotation import Ring
 
 _ARRAYS = (ThreadgroupRoot, ThreadgroupParameterRoot)
@@ -167,9 +168,7 @@ def _found_unset(kernel: Kernel, every: Collection[Instruction]) -> Iterator[Ins
         if _place(each) is None:
             if each.root not in written and not is_any:
                 yield each
-        elif not any(
-            _covers(store, each) and _comes_first(kernel, store, each) for store in stores
-        ):
+        elif not any(_covers(store, each) and dominates(kernel, store, each) for store in stores):
             yield each
 
 
@@ -184,13 +183,3 @@ def _covers(store: Instruction, load: Instruction) -> bool:
     if store.root != load.root or start is None or at is None:
         return False
     return start <= at and at + length(load) <= start + length(store)
-
-
-def _comes_first(kernel: Kernel, one: Instruction, other: Instruction) -> bool:
-    """Whether nobody comes to an instruction but by way of another."""
-    walk: Block | None = other.block
-    if walk is one.block and walk is not None:
-        return walk.body.index(one) < walk.body.index(other)
-    while walk is not None and walk is not one.block:
-        walk = kernel.cfg.dominator[walk]
-    return walk is not None

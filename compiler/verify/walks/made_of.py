@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from assay.sim.simt.ir.nodes import Instruction, Value
+from assay.sim.simt.ir.operations.control import PHI, SELECT
 
 
 def made_of(value: Value, parts: Callable[[Instruction], Iterable[Value]]) -> Iterator[Value]:
@@ -24,3 +25,10 @@ def made_of(value: Value, parts: Callable[[Instruction], Iterable[Value]]) -> It
         yield each
         if isinstance(each, Instruction):
             work += parts(each)
+
+
+def choices(value: Instruction) -> list[Value]:
+    """What a value is one of, if it is chosen or merged."""
+    if value.operation is SELECT:
+        return value.operands[1:]
+    return value.operands if value.operation is PHI else []

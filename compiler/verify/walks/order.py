@@ -19,6 +19,15 @@ def is_before(kernel: Kernel, one: Instruction, other: Instruction) -> bool:
     return body.index(one) < body.index(other)
 
 
+def dominates(kernel: Kernel, one: Instruction, other: Instruction) -> bool:
+    """Whether nobody comes to an instruction but by way of another, that comes first."""
+    assert one.block is not None and other.block is not None
+    if one.block is not other.block:
+        return kernel.cfg.dominates(one.block, other.block)
+    body = one.block.body
+    return body.index(one) < body.index(other)
+
+
 def _leads_to(kernel: Kernel, block: Block, aim: Block) -> bool:
     """Whether control may come from one block to another in the same iterations around both."""
     order = kernel.cfg.index

@@ -13,21 +13,21 @@ from ..intervals import Interval, State, separates
 from ..terms import Expression
 from ..values import Values
 from .execution import Execution, NotKnown
+from .visits import Visit
 
 
-def skipped(
-    values: Values, interval: Interval, block: Block, state: State, flag: int
-) -> list[Expression]:
-    """What holds of a thread in a block that did not come to another barrier since its interval
+def skipped(values: Values, interval: Interval, visit: Visit, flag: int) -> list[Expression]:
+    """What holds of a thread at an access that did not come to another barrier since its interval
     began: what leads there did not hold.
 
     Args:
         values: the thread's.
         interval: what comes after a barrier.
-        block: where the thread is.
-        state: the iterations that it is in.
+        visit: the access.
         flag: of the barriers that separate.
     """
+    block, state = visit.access.block, visit.state
+    assert block is not None
     found: list[Expression] = []
     loop = _left_behind(values, interval, state)
     if loop is not None:

@@ -11,7 +11,6 @@ from ..intervals import Interval, State
 from ..study import Study
 from ..terms import Expression
 from ..values import Values
-from .skipped import skipped
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,11 +39,3 @@ def reached(values: Values, visit: Visit, counts: Counts) -> Expression:
     """What holds when a thread comes to an access."""
     assert visit.access.block is not None
     return values.path(visit.access.block, counts)
-
-
-def passed_by(values: Values, interval: Interval, visit: Visit, flag: int) -> list[Expression]:
-    """What holds since a thread did not come to a barrier between its interval's start and an
-    access.
-    """
-    assert visit.access.block is not None
-    return skipped(values, interval, visit.access.block, visit.state, flag)

@@ -50,6 +50,10 @@ class Cfg:
             loop = loop.parent
         return found
 
+    def dominates(self, block: Block, other: Block | None) -> bool:
+        """Whether nobody comes to another block but by way of a block, or it is the same."""
+        return _dominates(self.dominator, block, other)
+
 
 @rewrites
 def analyse(function: Function) -> Cfg:
@@ -131,8 +135,8 @@ def _known(block: Block | None) -> Block:
     return block
 
 
-def _dominates(dominator: dict[Block, Block | None], a: Block, b: Block) -> bool:
-    walk: Block | None = b
+def _dominates(dominator: dict[Block, Block | None], a: Block, b: Block | None) -> bool:
+    walk = b
     while walk is not None:
         if walk is a:
             return True
