@@ -32,7 +32,7 @@ def read_source(path: Path) -> str:
     if path.suffix in COMPILED:
         return ""
     try:
-        return path.read_text(errors="replace")
+        return path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
         raise LaunchInputError(f"{path}: cannot be read: {error.strerror or error}") from None
 

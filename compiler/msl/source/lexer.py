@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..errors import CompileError
+from .line_directives import unescaped
 
 _TOKEN = re.compile(
     r"""
@@ -67,7 +68,7 @@ def tokenize(text: str) -> list[Token]:
             marker = LINE_MARKER.match(directive)
             if marker:
                 line = int(marker[1]) - 1
-                file = marker[2].replace("\\\\", "\\") if marker[2] else file
+                file = unescaped(marker[2]) if marker[2] else file
             position = end
             line_is_blank = False
             continue
@@ -108,7 +109,7 @@ def included_files(preprocessed: str) -> Iterator[tuple[str, str, int]]:
         if marker is None:
             line += 1
             continue
-        name = marker[2].replace("\\\\", "\\") if marker[2] else file
+        name = unescaped(marker[2]) if marker[2] else file
         if "1" in marker[3].split():
             yield name, file, line
         file, line = name, int(marker[1])

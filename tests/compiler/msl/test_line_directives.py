@@ -5,12 +5,20 @@ from __future__ import annotations
 import pytest
 
 from assay.compiler.msl import CompileError, compile_library
-from assay.compiler.msl.source.line_directives import named_texts
+from assay.compiler.msl.source.line_directives import named_texts, unescaped
 
 
 def test_each_text_has_its_lines_at_the_numbers_of_diagnostics() -> None:
     source = 'a\n#line 3 "x"\nb\nc\n  # 1 "y \\"z\\""\nd\n#line 2 "x"\ne'
     assert named_texts(source, "main") == {"main": "a", "x": "\ne\nb\nc", 'y "z"': "d"}
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("x", "x"), (r"u/\303\251.metal", "u/é.metal"), (r"a\\b\"c", 'a\\b"c'), (r"\tx", "\tx")],
+)
+def test_names_are_what_the_preprocessor_means(written: str, name: str) -> None:
+    assert unescaped(written) == name
 
 
 def test_enormous_line_numbers_are_not_taken_for_lines() -> None:
