@@ -41,6 +41,10 @@ class KernelTemplates:
             known = [each for each in known if shared[each.start] == most]
         return next((each for each in known if each.body is not None), known[0])
 
+    def repeats(self, function: Function, parameters: Brackets) -> bool:
+        """Whether an instantiation writes as many parameters as its template has."""
+        return self._shared(function, parameters)[0]
+
     def _shared(self, function: Function, parameters: Brackets) -> tuple[bool, int]:
         """Whether as many parameters are written, and how many words of them are the same."""
         own, written = (self._words(each) for each in (function.parameters, parameters))

@@ -237,6 +237,9 @@ class _Finder:
         paren = close + 1 if texts[close + 1] == "(" else None
         written = (paren, self._stream.match[paren]) if paren is not None else None
         function = templates.meant(texts[index], written)
+        if written is not None and not templates.repeats(function, written):
+            problem = f"this instantiates no template '{texts[index]}': they have other parameters"
+            raise self._stream.error(index, problem)
         name = _host_name(self._attributes.within(start, end), function)
         arguments = self._stream.source(index + 1, close) if close != index else ""
         if paren is not None and (not arguments or templates.are_several(texts[index])):

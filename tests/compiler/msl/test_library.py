@@ -253,3 +253,9 @@ def test_the_text_is_rewritten_once_for_all_kernels(monkeypatch: pytest.MonkeyPa
     for name in library.function_names:
         library.function(name)
     assert len(made) == 1
+
+
+def test_an_instantiation_has_the_parameters_of_its_template() -> None:
+    text = "template <class T> kernel void k(device T* y) { *y = 1; }\n"
+    with pytest.raises(CompileError, match=r":2:.*this instantiates no template 'k'"):
+        compile_library(f"{text}template kernel void k<float>(device float*, uint);\n")
