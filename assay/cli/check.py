@@ -18,6 +18,7 @@ from .modules.check import check_assay
 from .modules.files import is_assay_file
 from .options.check import CheckedFiles, CheckedFunctions, CheckOptions, ManyOptions, Wanted
 from .options.common import KernelOptions, ModuleOptions, NpuOptions
+from .options.files import keep_inputs
 from .options.groups import given_options, grouped
 from .options.shared import Json, OnNpu, only_emulated
 
@@ -112,6 +113,7 @@ def _reported(
 
     from ..checks import CheckInputError
 
+    keep_inputs(output, *map(Path, files), options.kernel.args)
     try:
         # What a script prints must not stand among the data on stdout.
         quiet = format_name != "text" and output is None

@@ -9,6 +9,7 @@ import typer
 from assay.sim.names import listed
 
 from .failures import FAILED, USAGE, CommandError
+from .options.files import require_file
 from .options.inspect import SourceOptions
 from .options.shared import compile_options
 
@@ -31,8 +32,7 @@ def inspect_source(
     from .terminal import print_json, progress
 
     compiled = compile_options(options.include, options.define)
-    if not path.is_file():
-        raise CommandError(f"{path}: there is no such file", code=USAGE)
+    require_file(path)
     values: dict[int | str, ConstantValue] = dict(_constant(t) for t in options.constant or [])
     with progress() as say:
         say(f"compiling {path}")

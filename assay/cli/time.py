@@ -11,6 +11,7 @@ from .failures import USAGE, CommandError
 from .modules.files import is_assay_file
 from .modules.time import RunsOptions, time_assay
 from .options.common import KernelOptions, ModuleOptions, NpuOptions
+from .options.files import require_file
 from .options.groups import given_options, grouped
 from .options.shared import Json, OnNpu, one_function, only_emulated
 from .options.time import (
@@ -159,9 +160,7 @@ def _time_module(
 
 def _check_files(file: Path, how: TimeOptions) -> None:
     how.check_files()
-    if not file.is_file():
-        what = "is a folder; expected a file" if file.is_dir() else "there is no such file"
-        raise CommandError(f"{file}: {what}", code=USAGE)
+    require_file(file)
 
 
 def _time_on_npu(

@@ -7,6 +7,7 @@ finding of the same kind between the same statements.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from ..reports.report import Report
 from . import simpler, units
 from .launch import as_comments, launch_lines, shrunk, without_launch
 from .pieces import Pieces, Range, Unit
-from .single import single_text
+from .single import by_type, single_text, without_header
 
 FUEL = 1 << 22
 """Instructions of one simdgroup in a try; removing parts makes loops endless."""
@@ -100,6 +101,7 @@ def _target(
     what = f"no finding of kind '{kind}'" if kind else "no finding"
     found = ", ".join(dict.fromkeys(each.kind for each in report.findings))
     also = f"; there are {found}" if found else ""
+    also += "".join(f"; {each}" for each in report.unchecked)
     raise NothingToReduce(f"{file_name}: there is {what} to reduce it to{also}")
 
 
@@ -109,8 +111,8 @@ class _Search:
     def __init__(
         self, source: str, launch: list[str], target: Finding, checks: tuple[str, ...], say: Say
     ) -> None:
-        self._source = source
-        self._pieces = Pieces(source)
+        self._header, self._source = without_header(source)
+        self._pieces = Pieces(self._source)
         self._launch = launch
         self._target = target
         self._checks = checks
@@ -146,7 +148,9 @@ class _Search:
 
     def result(self, lines: int) -> Reduced:
         """What is left."""
-        source = as_comments(self._launch) + self._pieces.text.strip("\n") + "\n"
+        text = self._pieces.text
+        self._pieces = self._pieces.without([(0, len(text) - len(text.lstrip()))])
+        source = self._head(self._launch) + self._pieces.text.rstrip() + "\n"
         self._has(self._pieces, self._launch, again=True)
         return Reduced(
             source=source,
@@ -158,14 +162,14 @@ class _Search:
 
     def _begin(self) -> None:
         """Look where the finding is in the text as it is, with little fuel or with the usual."""
-        for fuel in (FUEL, None):
-            self._fuel = fuel
+        texts = dict.fromkeys((by_type(self._source), self._source))
+        for fuel, text in itertools.product((FUEL, None), texts):
+            self._fuel, self._source, self._pieces = fuel, text, Pieces(text)
             found = self._findings(self._pieces, self._launch)
             self._kinds = frozenset(each.kind for each in found)
-            for finding in found:
-                if finding.kind == self._target.kind:
-                    self._places = self._original(finding, self._pieces, self._launch)
-                    return
+            for finding in filter(self._is_meant, found):
+                self._places = self._original(finding, self._pieces, self._launch)
+                return
         raise NothingToReduce(
             f"the finding {self._target.kind} of kernel '{self._target.kernel}' is gone when its "
             "source, the files that it includes and its launch are put into one text"
@@ -229,19 +233,26 @@ class _Search:
 
     def _has(self, pieces: Pieces, launch: list[str], *, again: bool = False) -> bool:
         """Whether a part has the finding, and none of a kind that the whole has not."""
-        text = as_comments(launch) + pieces.text
+        text = self._head(launch) + pieces.text
         if text not in self._known or again:
             self._known[text] = False
             findings = self._findings(pieces, launch)
             if not self._kinds.issuperset(each.kind for each in findings):
                 return False
-            for finding in findings:
-                is_kind = finding.kind == self._target.kind
-                if is_kind and self._original(finding, pieces, launch) == self._places:
+            for finding in filter(self._is_meant, findings):
+                if self._original(finding, pieces, launch) == self._places:
                     self._finding = finding
                     self._known[text] = True
                     break
         return self._known[text]
+
+    def _is_meant(self, finding: Finding) -> bool:
+        target = self._target
+        return (finding.kind, finding.severity) == (target.kind, target.severity)
+
+    def _head(self, launch: list[str]) -> str:
+        """What stands before the source."""
+        return as_comments(launch) + self._header
 
     def _findings(self, pieces: Pieces, launch: list[str]) -> list[Finding]:
         """What a run of a part finds; nothing if it cannot be run."""
@@ -251,14 +262,14 @@ class _Search:
         report = Report(self._checks)
         options = SourceOptions(functions=(self._target.kernel,), fuel=self._fuel)
         try:
-            check_source(as_comments(launch) + pieces.text, _NAME, report, options)
+            check_source(self._head(launch) + pieces.text, _NAME, report, options)
         except (CompileError, LaunchInputError):
             return []
         return [each for each in report.findings if each.kernel == self._target.kernel]
 
     def _original(self, finding: Finding, pieces: Pieces, launch: list[str]) -> frozenset[int]:
         """The lines of the whole text that a finding names."""
-        head = as_comments(launch)
+        head = self._head(launch)
         text = head + pieces.text
         found = set()
         for party in finding.parties:

@@ -26,6 +26,7 @@ def levels(source: str) -> Iterator[Sequence[Unit]]:
     tree = statements(source)
     yield [(node.start, node.end) for node in tree.children]
     yield [found.span() for found in _PREPROCESSOR.finditer(source)]
+    yield from ([each] for each in _conditionals(source))
     level = tree.children
     while level:
         inside = [child for node in level for child in node.children]
@@ -43,6 +44,20 @@ def levels(source: str) -> Iterator[Sequence[Unit]]:
     for node in tree.walk():
         if node.kind == "function":
             yield list(_arguments(node, source))
+
+
+def _conditionals(source: str) -> Iterator[tuple[Range, ...]]:
+    """Conditions of the preprocessor around what stays, inner ones first."""
+    open: list[Range] = []
+    for found in _PREPROCESSOR.finditer(source):
+        word = found[0].strip().lstrip("#").split(maxsplit=1)[:1]
+        if word in (["if"], ["ifdef"], ["ifndef"]):
+            open.append(found.span())
+        elif word == ["endif"] and open:
+            yield open.pop(), found.span()
+        elif word and word[0].startswith("el") and open:
+            open[-1] = (0, 0)  # what is left is not all of it
+            continue
 
 
 def decoration(source: str) -> list[Range]:

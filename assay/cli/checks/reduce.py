@@ -9,6 +9,7 @@ from ...launches.opening import COMPILED
 from ...launches.source import SUFFIXES
 from ..failures import USAGE, CommandError, errors_end_with
 from ..options.common import KernelOptions
+from ..options.files import keep_inputs, require_file
 from ..options.groups import grouped
 from ..options.shared import Json
 
@@ -78,8 +79,8 @@ def reduce_command(
 
     want_json(json)
     errors_end_with(USAGE)
-    if not file.is_file():
-        raise CommandError(f"{file}: there is no such file", code=USAGE)
+    require_file(file)
+    keep_inputs(output, file, kernel.args)
     if file.suffix not in SUFFIXES or file.suffix in COMPILED:
         raise CommandError(f"{file}: expected MSL source, a .metal file", code=USAGE)
     reduced = _reduced(file, function, check, kind, kernel)
@@ -91,7 +92,8 @@ def reduce_command(
         typer.echo(reduced.source, nl=False)
     else:
         lines = f"{reduced.lines_before} lines became {reduced.lines_after}"
-        typer.echo(f"{output}: {lines}; assay check {output} shows: {reduced.finding.kind}")
+        command = f"assay check {output}" + (f" --check {check}" if check != "all" else "")
+        typer.echo(f"{output}: {lines}; {command} shows: {reduced.finding.kind}")
 
 
 def _reduced(

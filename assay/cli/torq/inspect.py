@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..failures import USAGE, CommandError
+from ..options.files import require_file
 
 if TYPE_CHECKING:
     from assay.hal.torq.format import Executable
@@ -34,8 +35,7 @@ def inspect_torq(
     from ...reports.torq_report import TorqReport
     from ..terminal import print_json
 
-    if not path.is_file():
-        raise CommandError(f"{path}: there is no such file", code=USAGE)
+    require_file(path)
     chosen = _hardware(hardware) if hardware else None
     reports = []
     data = path.read_bytes()

@@ -131,11 +131,11 @@ def _module(file: Path, say: "Callable[[str], None]") -> "ModuleOp":
     from assay.hal.torq.archive import read_container
     from assay.hal.torq.listing.module import module_of
 
-    from ..failures import USAGE, CommandError
+    from ..failures import CommandError
+    from ..options.files import require_file
     from .inspect import is_torq
 
-    if not file.is_file():
-        raise CommandError(f"{file}: there is no such file", code=USAGE)
+    require_file(file)
     if not is_torq(file):
         return load(file, say)
     found = read_container(file.read_bytes(), str(file)).executables

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..crash_trace import kept_timeline
 from ..failures import USAGE, CommandError
+from ..options.files import require_file
 
 if TYPE_CHECKING:
     from ...elements import Value
@@ -108,8 +109,7 @@ def hardware_name(options: TorqOptions) -> str | None:
     """The NPU that is asked for. Raises CommandError if there is none, or no such file."""
     from assay.hw.torq.facts import hardware as machines
 
-    if not options.path.is_file():
-        raise CommandError(f"{options.path}: there is no such file", code=USAGE)
+    require_file(options.path)
     try:
         machines.hardware(options.hardware or machines.DEFAULT)
     except machines.HardwareError as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..failures import USAGE, CommandError
+from ..options.files import require_file
 from ..options.shared import Json
 from .opt import Elide, opt_command
 
@@ -179,8 +180,7 @@ torq_app.command("opt")(opt_command)
 
 
 def _read(path: Path) -> bytes:
-    if not path.is_file():
-        raise CommandError(f"{path}: there is no such file", code=USAGE)
+    require_file(path)
     return path.read_bytes()
 
 

@@ -57,6 +57,14 @@ def test_what_is_left_has_no_findings_of_other_kinds(assay: Assay, folder: Path)
     assert {each["check"] for each in json.loads(done.out)["findings"]} == {"race"}
 
 
+def test_the_command_that_shows_the_finding_is_told(assay: Assay, folder: Path) -> None:
+    turned = RACY.replace("float s[256]", "float s[32]").replace("s[255 - t]", "s[31 - t]")
+    (folder / "turn.metal").write_text(f"//! [kernel.flip]\n//! threadgroup = 32\n{turned}")
+    done = assay("reduce", "turn.metal", "--check", "lanes", "--output", "small.metal")
+    assert done.code == 0, done.err
+    assert "assay check small.metal --check lanes shows: lane-race" in done.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -66,6 +74,7 @@ def test_what_is_left_has_no_findings_of_other_kinds(assay: Assay, folder: Path)
         (("flip.metal", "--kind", "nan"), "no finding of kind 'nan'"),
         (("flip.metal", "--check", "nothing"), "--check nothing"),
         (("flip.metal", "-f", "other"), "there is no kernel 'other'"),
+        (("flip.metal", "-o", "flip.metal"), "this would write over what is read"),
     ],
 )
 def test_bad_input_is_told(

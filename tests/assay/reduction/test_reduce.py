@@ -42,6 +42,17 @@ kernel void k(device const float* x, device float* y, uint t [[thread_index_in_t
     }
 }
 """
+STATED = """\
+constant uint W [[function_constant(0)]];
+//! [kernel.k]
+//! threadgroup = 64
+//! constants.W = 3
+kernel void k(device float* y, uint t [[thread_index_in_threadgroup]]) {
+    threadgroup float s[32];
+    if (t < W && W <= 32) s[t] = t;
+    y[t] = W > 0 && W <= 32 ? s[0] : 0.0f;
+}
+"""
 HEADER = "#pragma once\n#define TILE 128\ninline float twice(float x) { return 2 * x; }\n"
 
 
@@ -81,10 +92,40 @@ def test_includes_macros_and_arguments_come_into_one_file(tmp_path: Path) -> Non
         INCLUDED, str(tmp_path / "k.metal"), options, checks=RACES, arguments=arguments
     )
     assert "other" not in small.source and "unused" not in small.source
-    assert "#include" not in small.source and "twice" not in small.source
+    assert '#include "' not in small.source and "twice" not in small.source
     report = Report(RACES)
     check_source(small.source, "anywhere.metal", report, SourceOptions())
     assert [each.kind for each in report.findings] == [small.finding.kind]
+
+
+def test_what_is_left_is_for_macs_too() -> None:
+    """Metal's library is included, and instantiations have the parameters of their templates."""
+    text = RACY.replace("kernel void k(", "template <class T> kernel void k(")
+    text = text.replace("[kernel.k]", "[kernel.k_half]").replace("const float*", "const T*")
+    text += (
+        'template [[host_name("k_half")]]\nkernel void k<half>(device const half*, device float*,\n'
+        "                       uint);\n"
+    )
+    small = reduced(text).source.split("\n")
+    assert small[0] == "#include <metal_stdlib>"
+    assert 'template [[host_name("k_half")]]' in small[-3:]
+    assert "[[kernel]] decltype(k<half>) k<half>;" in small[-3:]
+
+
+def test_conditions_of_the_preprocessor_go_with_their_ends() -> None:
+    text = RACY.replace("kernel void", "#ifndef K\n#define K\n#ifdef NOT\n#else\nkernel void")
+    small = reduced(f"{text}#endif\n#endif\n").source
+    assert "#if" not in small and "#endif" not in small
+
+
+def test_a_finding_that_rests_on_what_is_stated_stays_an_error() -> None:
+    small = reduced(STATED)
+    assert small.finding.severity == "error" and "//! constants.W" in small.source
+
+
+def test_a_kernel_that_cannot_be_run_says_why() -> None:
+    with pytest.raises(NothingToReduce, match=r"kernel .k. was not checked: .*unknown key"):
+        reduced(RACY.replace("threads = 256", "threds = 256", 1))
 
 
 def test_progress_is_told() -> None:
