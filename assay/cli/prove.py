@@ -11,6 +11,7 @@ import typer
 from ..launches.source import SUFFIXES
 from .failures import FAILED, USAGE, CommandError, errors_end_with
 from .options.common import KernelOptions
+from .options.files import keep_inputs, require_file
 from .options.groups import grouped
 from .options.shared import Json
 
@@ -153,9 +154,11 @@ class ProofOutput:
     def chosen_format(self, *, json: bool) -> str:
         """The name of the format. Raises CommandError."""
         chosen = self.format or ("json" if json else "text")
-        if chosen not in FORMATS or (json and chosen != "json"):
+        if chosen not in FORMATS:
             known = ", ".join(FORMATS)
             raise CommandError(f"--format {chosen}: expected one of {known}", code=USAGE)
+        if json and chosen != "json":
+            raise CommandError(f"--json and --format {chosen}: which one is meant?", code=USAGE)
         return chosen
 
 
@@ -187,12 +190,12 @@ def prove_command(
     """
     from .terminal import want_json
 
-    format_name = how.chosen_format(json=json)
-    how.check_chip()
-    want_json(format_name == "json")
     errors_end_with(USAGE)  # 1 is for what is refuted
-    if not file.is_file():
-        raise CommandError(f"{file}: there is no such file", code=USAGE)
+    format_name = how.chosen_format(json=json)
+    want_json(format_name == "json")
+    how.check_chip()
+    require_file(file)
+    keep_inputs(how.output, file, kernel.args)
     if file.suffix not in (*SUFFIXES, MODULE):
         raise CommandError(
             f"{file}: expected MSL source (.metal), a library (.metallib) or a module ({MODULE})",
@@ -247,6 +250,8 @@ def _lengths(texts: list[str]) -> dict[str, str]:
         name, equals, length = text.partition("=")
         if not (name and equals and length):
             raise CommandError(f"--buffer {text}: expected NAME=BYTES, such as a=4*n", code=USAGE)
+        if name.strip() in found:
+            raise CommandError(f"--buffer {text}: its length is given twice", code=USAGE)
         found[name.strip()] = length.strip()
     return found
 
@@ -294,19 +299,19 @@ def _repaired(
 ) -> "list[Mended]":
     """What would mend the refuted kernels."""
     from ..repairs import repaired
-    from ..repairs.text import Mended, cost_of
+    from ..repairs.text import Mended, cost_of, line_end_of
     from .terminal import progress
 
     if not source:
         raise CommandError("--repair is for MSL source, a .metal file", code=USAGE)
-    found = []
+    found, end = [], line_end_of(file)
     with progress() as say:
         for name in dict.fromkeys(proof.name for proof in proofs if proof.is_refuted):
             say(f"repairing {name}")
             setups = [proof for proof in proofs if proof.name == name]
             repair = repaired(source, str(file), options, setups)
             cost = None if repair is None else cost_of(repair, source, options)
-            found.append(Mended(name, repair, cost))
+            found.append(Mended(name, repair, cost, end))
     return found
 
 

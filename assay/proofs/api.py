@@ -73,6 +73,7 @@ def prove(
     timeout: float = SECONDS,
     cache: bool = True,
     lanes: bool = False,
+    rings: bool = False,
 ) -> Proofs:
     """Prove that kernels do not race, diverge at barriers or leave memory, for all problem sizes.
 
@@ -89,6 +90,7 @@ def prove(
         timeout: seconds after which a property is left undecided.
         cache: whether answers are kept on disk, and taken from there.
         lanes: whether nothing but barriers orders lanes of a simdgroup, rather than lock step.
+        rings: whether it is told how rings of buffers go round, and which barriers are redundant.
 
     Raises:
         LaunchInputError: if there is no such kernel.
@@ -104,6 +106,7 @@ def prove(
         timeout=timeout,
         cache=cache,
         lanes=lanes,
+        rings=rings,
     )
     sources: dict[str, str] = {}
     if isinstance(source, Path) or "\n" not in source:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from operator import mul
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,7 @@ from .names import names_of
 from .options import SECONDS
 from .pointed import Pointed, Range, lengths_of, overlap, places, pointers_in, whole
 from .proof import KernelProof
-from .replay import LANES, Replay
+from .replay import LANES, Replay, findings_of
 from .source import memory_model
 from .text import MEANING, SHOWN_OBSTACLES, obstacle_text
 
@@ -43,7 +44,7 @@ class Launched:
     Attributes:
         kernel: its key and name.
         threadgroup: threads of its threadgroups.
-        groups: its threadgroups; none if the last ones are not full.
+        threads: of its grid.
         constants: bytes of arguments in constant memory that are one value, by name.
         lengths: bytes of its buffers, and of what references are to, by name.
         cut: references to memory that goes on beyond their types.
@@ -53,7 +54,7 @@ class Launched:
 
     kernel: tuple[str, str]
     threadgroup: Size
-    groups: Size | None
+    threads: Size
     constants: tuple[tuple[str, bytes], ...] = ()
     lengths: tuple[tuple[str, int], ...] = ()
     cut: tuple[str, ...] = ()
@@ -160,17 +161,26 @@ def _proof(
     fixed = {name: _exact(raw) for name, raw in launched.constants}
     sources = library.sources()
     launch = replace(_launch(launched, kernel, sources), lanes=lanes)
-    replay = Replay(kernel, Runner(library), launch, (), sources, fixed, cut=launched.cut)
+    replay = Replay(
+        kernel,
+        Runner(library),
+        launch,
+        (),
+        sources,
+        fixed,
+        grid=launched.threads,
+        cut=launched.cut,
+    )
     try:
         given = kept_answers(kernel.program(), launch, PROPERTIES, seconds=timeout, cache=cache)
     except (UnsupportedKernel, AssumptionError) as error:
         return replace(proof, problem=str(error))
-    answers = [replay.confirmed(_unconditional(answer)) for answer in given]
-    findings = dict.fromkeys(finding for _, found in answers for finding in found)
+    replayed = [replay.confirmed(_unconditional(answer)) for answer in given]
     return replace(
         proof,
-        answers=tuple(answer for answer, _ in answers),
-        findings=tuple(findings),
+        answers=tuple(each.answer for each in replayed),
+        findings=findings_of(replayed),
+        shown=tuple(shown for each in replayed for shown in each.shown),
         assumptions=tuple(_assumptions(launch)),
     )
 
@@ -204,9 +214,15 @@ def _tell_open(proof: KernelProof, report: Report) -> None:
             why = _why(answer)
             report.add_obstacle(f"{proof}: not proved that {MEANING[answer.about]}: {why}")
     known = {(each.kind, _places(each)) for each in report.all_findings}
-    for finding in proof.findings:
-        if (finding.kind, _places(finding)) not in known:
-            report.add(finding)
+    news = [each for each in proof.findings if (each.kind, _places(each)) not in known]
+    for finding in news:
+        report.add(finding)
+    if news:
+        kinds = ", ".join(dict.fromkeys(f"[{each.kind}] at {each.site}" for each in news))
+        report.add_note(
+            f"{proof}: refuted for any data: {kinds} was found in a run of this grid with other "
+            "data in its buffers"
+        )
 
 
 def _why(answer: Answer) -> str:
@@ -240,8 +256,6 @@ def _places(finding: Finding) -> frozenset[tuple[str, int]]:
 
 def _beyond(launched: Launched) -> str | None:
     """Why proofs cannot be about a launch."""
-    if launched.groups is None:
-        return "its grid ends in threadgroups that are not full"
     if launched.overlaps is not None:
         return f"its arguments '{launched.overlaps[0]}' and '{launched.overlaps[1]}' share memory"
     return None
@@ -252,8 +266,12 @@ def _launch(launched: Launched, kernel: KernelFunction, sources: Mapping[str, st
 
     names = names_of(kernel)
     constants = dict(launched.constants)
-    assert launched.groups is not None
-    holds = [f"groups.{axis} == {n}" for axis, n in zip("xyz", launched.groups, strict=True)]
+    sizes = list(zip("xyz", launched.threads, launched.threadgroup, strict=True))
+    ragged = any(threads % size for _, threads, size in sizes)
+    holds = [
+        f"grid.{axis} == {threads}" if ragged else f"groups.{axis} == {threads // size}"
+        for axis, threads, size in sizes
+    ]
     for scalar in names.scalars.values():
         if (raw := constants.get(scalar.argument)) is not None:
             own = raw[scalar.offset : scalar.offset + scalar.width // 8]
@@ -266,6 +284,7 @@ def _launch(launched: Launched, kernel: KernelFunction, sources: Mapping[str, st
         names=names,
         holds=tuple(holds),
         lengths={name: str(length) for name, length in launched.lengths},
+        ragged=ragged,
         pointers=dict(launched.pointers),
     )
 
@@ -303,7 +322,7 @@ def _launched(key: tuple[str, str], device: MTLDevice, command: DispatchCommand)
     return Launched(
         kernel=key,
         threadgroup=command.threads_per_threadgroup,
-        groups=_groups(command),
+        threads=_threads(command),
         constants=tuple(constants.items()),
         lengths=(*lengths.items(), *lengths_of(pointed)),
         cut=tuple(cut),
@@ -323,14 +342,11 @@ def _written(kernel: KernelFunction) -> Collection[int]:
     return range(len(kernel.arguments)) if found is None else found
 
 
-def _groups(command: DispatchCommand) -> Size | None:
-    if command.threadgroups is not None:
-        return command.threadgroups
-    assert command.threads is not None
-    sizes = list(zip(command.threads, command.threads_per_threadgroup, strict=True))
-    if any(threads % size for threads, size in sizes):
-        return None
-    x, y, z = (threads // size for threads, size in sizes)
+def _threads(command: DispatchCommand) -> Size:
+    if command.threads is not None:
+        return command.threads
+    assert command.threadgroups is not None
+    x, y, z = map(mul, command.threadgroups, command.threads_per_threadgroup)
     return x, y, z
 
 

@@ -13,6 +13,7 @@ from ..launches.grid import size_text
 from ..launches.inputs import Size
 from .cost import Gain
 from .rings import open_rings
+from .shown import ShownBy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,7 @@ class KernelProof:
         threadgroup: threads of its threadgroups.
         answers: of each property; a refuted one has findings.
         findings: what runs of counterexamples showed.
+        shown: those runs.
         assumptions: what the proofs rest on, as sentences.
         problem: why nothing could be proved; empty if it could.
         rings: of buffers, if that was asked, and which barriers are redundant if all is proved.
@@ -38,6 +40,7 @@ class KernelProof:
     threadgroup: Size = (1, 1, 1)
     answers: tuple[Answer, ...] = ()
     findings: tuple[Finding, ...] = ()
+    shown: tuple[ShownBy, ...] = ()
     assumptions: tuple[str, ...] = ()
     problem: str = ""
     rings: Rings | None = None
@@ -72,6 +75,7 @@ def joined(parts: Sequence[KernelProof]) -> KernelProof:
         max(parts, key=lambda part: len(part.assumptions)),  # of one that was stopped none is known
         answers=answers,
         findings=tuple(findings),
+        shown=tuple(run for part in parts for run in part.shown),
         rings=rings,
         problem=next((part.problem for part in parts if part.problem), ""),
         seconds=sum(part.seconds for part in parts),

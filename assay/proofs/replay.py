@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.compiler.verify.answers import Answer, Counterexample, Obstacle
@@ -14,14 +15,17 @@ from assay.sim.check import Finding
 from ..checks.runs import run_setup
 from ..launches.errors import LaunchInputError
 from ..launches.grid import choose_grid
-from ..launches.inputs import Given, Raw, Setup
+from ..launches.inputs import Given, Raw, Setup, Size
 from ..launches.plan import CannotPlan, make_plan
 from ..launches.runner import CannotRun, Runner
 from ..reports.report import Report
 from .allowed import Allowed
 from .filled import Filled
 from .kinds import Memories, memories_of, memory_of
+from .places import Places, places_of
+from .shown import ShownBy, shown_by
 from .stated import Numbers, with_numbers
+from .unread import smallest, with_unread
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
@@ -42,6 +46,21 @@ _BOUNDS = CHECK_OF["bounds"]
 _MOST_GROUPS = 4096  # threadgroups of a run
 
 
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What runs showed of an answer.
+
+    Attributes:
+        answer: the answer; undecided if it was refuted and no run shows it.
+        findings: of the run that shows it.
+        shown: that run, if there is one.
+    """
+
+    answer: Answer
+    findings: tuple[Finding, ...] = ()
+    shown: tuple[ShownBy, ...] = ()
+
+
 class Replay:
     """Runs of one kernel.
 
@@ -52,6 +71,7 @@ class Replay:
         setups: how its own file runs it, tried where a counterexample shows nothing.
         sources: texts for reports.
         fixed: arguments that are as they are, whatever a counterexample says.
+        grid: threads of the only grid that is meant; None if there are others.
         cut: arguments whose memory goes on beyond the length that is stated.
     """
 
@@ -64,10 +84,12 @@ class Replay:
         sources: Mapping[str, str],
         fixed: Mapping[str, Given] | None = None,
         *,
+        grid: Size | None = None,
         cut: Collection[str] = (),
     ) -> None:
         self._kernel = kernel
         self._runner = runner
+        self._launch = launch
         self._size = launch.size
         self._setups = tuple(
             replace(each, threadgroup=launch.size)
@@ -76,6 +98,7 @@ class Replay:
         )
         self._sources = sources
         self._fixed = dict(fixed or {})
+        self._grid = grid
         self._lanes = launch.lanes
         self._filled = Filled(kernel, launch.names, launch.holds)
         self._allowed = Allowed(launch)
@@ -85,21 +108,38 @@ class Replay:
             if each.name in cut or not self._allowed.is_stated(each.name)
         }
 
-    def confirmed(self, answer: Answer) -> tuple[Answer, tuple[Finding, ...]]:
-        """An answer, and what runs show of its counterexamples; undecided if they show nothing."""
+    def confirmed(self, answer: Answer) -> Replayed:
+        """What runs show of an answer's counterexamples; undecided if they show nothing."""
         if answer.verdict != "refuted":
-            return answer, ()
+            return Replayed(answer)
         check = CHECK_OF[answer.about]
         checks = (check, LANES) if self._lanes and check == "race" else (check,)
-        for example in answer.counterexamples:
-            found = self._about(answer, self._run(self._setup(example), checks, example))
+        for example in self._examples(answer):
+            ran, every = self._run(self._setup(example), checks, example)
+            found = self._about(answer, every)
             if chosen := self._same_place(found, example) or self._any_place(found, answer):
-                return answer, chosen
+                put = tuple(self._places.placed(each, example) for each in chosen)
+                return Replayed(answer, put, self._shown(answer, ran))
         for setup in self._setups:
-            found = self._about(answer, self._run(setup, checks))
-            if chosen := self._any_place(found, answer):
-                return answer, chosen
-        return _undecided(answer), ()
+            ran, every = self._run(setup, checks)
+            if chosen := self._any_place(self._about(answer, every), answer):
+                return Replayed(answer, chosen, self._shown(answer, ran))
+        return Replayed(_undecided(answer))
+
+    def _examples(self, answer: Answer) -> Iterator[Counterexample]:
+        """Counterexamples, each with a smaller one before it if there may be one."""
+        for example in answer.counterexamples:
+            small = smallest(self._launch, example)
+            yield from (each for each in (small, example) if each is not None)
+
+    def _shown(self, answer: Answer, ran: Setup | None) -> tuple[ShownBy, ...]:
+        """The run that showed it."""
+        assert ran is not None  # it has findings
+        return (shown_by(answer.about, make_plan(self._kernel, ran), self._launch),)
+
+    @functools.cached_property
+    def _places(self) -> Places:
+        return places_of(self._kernel.program())
 
     @functools.cached_property
     def _memories(self) -> Memories:
@@ -126,12 +166,13 @@ class Replay:
 
     def _run(
         self, setup: Setup, checks: Collection[str], example: Counterexample | None = None
-    ) -> tuple[Finding, ...]:
-        """The findings of a run of checks, with the numbers of a counterexample in its arguments;
+    ) -> tuple[Setup | None, tuple[Finding, ...]]:
+        """A run of checks with the numbers of a counterexample in its arguments, and its findings;
         none if it cannot be run, or is not as it is assumed.
         """
         from assay.compiler.verify import AssumptionError
 
+        known: Setup | None = None
         assumed = self._filled.buffers
         # What lies beyond a buffer is none of the numbers that something is assumed of.
         report = Report({*checks, _BOUNDS} if assumed else checks)
@@ -143,8 +184,9 @@ class Replay:
         found = report.all_findings
         beyond = {memory_of(each) for each in found if each.check == _BOUNDS}
         if beyond & assumed.keys() and (_BOUNDS not in checks or beyond & self._open):
-            return ()
-        return tuple(each for each in found if each.check in checks and not self._is_open(each))
+            return known, ()
+        meant = (each for each in found if each.check in checks and not self._is_open(each))
+        return known, tuple(meant)
 
     def _is_open(self, finding: Finding) -> bool:
         """Whether it tells of a place that may be within memory whose length nobody knows."""
@@ -166,8 +208,15 @@ class Replay:
 
     def _numbers_of(self, example: Counterexample | None) -> Numbers:
         """What a counterexample says of arguments that may be as it says."""
-        told = {} if example is None else example.arguments
+        told = {} if example is None else with_unread(self._launch, example, self._bytes(example))
         return {at: number for at, number in told.items() if at[0] not in self._fixed}
+
+    def _bytes(self, example: Counterexample) -> dict[str, int]:
+        """How long a counterexample has buffers; less than an element cannot be bound."""
+        least = {each.name: each.size for each in self._kernel.arguments}
+        return {
+            name: max(length, least.get(name, 0), 1) for name, length in example.lengths.items()
+        }
 
     def _setup(self, example: Counterexample) -> Setup:
         """How the kernel is run as a counterexample says, but for the numbers in its arguments; the
@@ -180,15 +229,20 @@ class Replay:
             if argument.address_space == "device":
                 given.pop(argument.name, None)  # made for another grid
         own = {argument.name for argument in self._kernel.arguments if argument.is_reference}
-        for name, length in example.lengths.items():
+        for name, length in self._bytes(example).items():
             if name not in own:
-                given[name] = Raw(bytes=max(length, 1))
+                given[name] = Raw(bytes=length)
         given.update(self._fixed)
-        x, y, z = example.groups
-        groups = example.groups if x * y * z <= _MOST_GROUPS else (1, 1, 1)
-        return Setup(
-            where="counterexample", threadgroups=groups, threadgroup=self._size, arguments=given
-        )
+        setup = Setup(where="counterexample", threadgroup=self._size, arguments=given)
+        if self._grid is not None:
+            return replace(setup, threads=self._grid)
+        is_small = math.prod(example.groups) <= _MOST_GROUPS
+        return replace(setup, threadgroups=example.groups if is_small else (1, 1, 1))
+
+
+def findings_of(replayed: Iterable[Replayed]) -> tuple[Finding, ...]:
+    """All that runs showed, each once."""
+    return tuple(dict.fromkeys(finding for each in replayed for finding in each.findings))
 
 
 def _undecided(answer: Answer) -> Answer:

@@ -67,10 +67,12 @@ def _rotation(rotation: Rotation) -> Iterator[str]:
 
 def _tiles(tiles: Tiles) -> Iterator[str]:
     loaded = "of each tile that is loaded in and before the loop"
-    for is_proved, what in (
+    told = (
         (tiles.are_in_order, "for all k, iteration k reads what was loaded for it: none is stale"),
         (tiles.are_read, f"{loaded} some part is read: none is lost whole"),
-    ):
+    )
+    # The reasons that follow are of what is not proved.
+    for is_proved, what in sorted(told, key=lambda each: not each[0]):
         yield f"    {'proved:    ' if is_proved else 'not proved: '}{what}"
     yield from (f"      {_place(each.site)}: {each.why}" for each in tiles.obstacles)
     yield from (f"      if {_place(each.site)}: {each.why}" for each in tiles.rests_on)

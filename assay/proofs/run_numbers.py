@@ -6,6 +6,8 @@ from collections.abc import Callable
 from operator import mul
 from typing import TYPE_CHECKING
 
+from ..launches.inputs import Size
+
 if TYPE_CHECKING:
     from assay.compiler.verify import Names
 
@@ -20,7 +22,7 @@ def numbers_of(plan: Plan, names: Names) -> Callable[[str], int | None]:
         names: what assumptions may speak of.
     """
     data = {each.argument.name: each.data for each in plan.bound}
-    sizes = _sizes(plan)
+    sizes = _named(grid_of(plan), plan.grid.threadgroup)
 
     def find(name: str) -> int | None:
         scalar = names.scalar(name)
@@ -35,11 +37,22 @@ def numbers_of(plan: Plan, names: Names) -> Callable[[str], int | None]:
     return find
 
 
-def _sizes(plan: Plan) -> dict[str, int]:
-    """What the grid has in each dimension, in threads and in threadgroups."""
-    found: dict[str, int] = {}
+def grid_of(plan: Plan) -> Size:
+    """The threads of a run."""
     grid = plan.grid
-    sizes = grid.threads or tuple(map(mul, grid.threadgroups or (1, 1, 1), grid.threadgroup))
-    for axis, threads, size in zip("xyz", sizes, grid.threadgroup, strict=True):
-        found |= {f"groups.{axis}": -(-threads // size), f"grid.{axis}": threads}
+    x, y, z = grid.threads or tuple(map(mul, grid.threadgroups or (1, 1, 1), grid.threadgroup))
+    return x, y, z
+
+
+def sizes_of(groups: Size, threadgroup: Size) -> dict[str, int]:
+    """What a grid of whole threadgroups has in each dimension, by the names of assumptions."""
+    x, y, z = map(mul, groups, threadgroup)
+    return _named((x, y, z), threadgroup)
+
+
+def _named(threads: Size, threadgroup: Size) -> dict[str, int]:
+    """What a grid has in each dimension, in threads and in threadgroups."""
+    found: dict[str, int] = {}
+    for axis, of, size in zip("xyz", threads, threadgroup, strict=True):
+        found |= {f"groups.{axis}": -(-of // size), f"grid.{axis}": of}
     return found

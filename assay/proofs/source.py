@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,20 +16,20 @@ from ..launches.errors import LaunchInputError
 from ..launches.grid import choose_grid, size_text
 from ..launches.inputs import Setup, Size
 from ..launches.opening import opened_library
+from ..launches.plan import CannotPlan, make_plan
 from ..launches.runner import Runner
-from ..launches.source import chosen_kernels
+from ..launches.source import chosen_kernels, unknown_kernels
 from .comments import Stated, assumptions_of
 from .kept import are_kept, kept_answers
 from .names import names_of, referred_lengths
 from .options import ProofOptions
 from .proof import KernelProof
-from .replay import Replay
+from .replay import Replay, findings_of
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
     from assay.compiler.verify import Answer, Launch
     from assay.compiler.verify.rings import Rings
-    from assay.sim.check import Finding
 
 FULL = "all threadgroups are full"
 ALWAYS = (
@@ -81,6 +82,9 @@ class SourceProof:
         self._setups = {**read_annotations(source, file_name).setups, **options.inputs.setups}
         self._assumed = assumptions_of(self._library)
         names = chosen_kernels(self._library, options.functions)
+        if not options.functions:
+            for problem in unknown_kernels(self._setups, self._library):
+                raise LaunchInputError(problem)
         self._library.prepare(names)
         self.kernels = [
             (name, setup)
@@ -141,6 +145,7 @@ class SourceProof:
         name, setup = self.kernels[question.kernel]
         try:
             kernel, _ = compiled_kernel(self._library, name, setup.constants, setup.threadgroup)
+            self._refuse_mistakes(kernel)
             launch = self._launch(kernel, setup)
         except (CompileError, LaunchInputError, UnsupportedKernel):
             return True  # there is nothing to prove
@@ -189,25 +194,33 @@ class SourceProof:
             ),
         )
 
+    def _refuse_mistakes(self, kernel: KernelFunction) -> None:
+        """What is said of a kernel's runs has to be understood, though a proof is about all of
+        them: else it would be about sizes that nobody meant. Raises LaunchInputError.
+        """
+        for setup in self._setups.get(kernel.name, ()):
+            if setup.problem:
+                raise LaunchInputError(setup.problem)
+            if setup.arguments:
+                with contextlib.suppress(CannotPlan):
+                    make_plan(kernel, setup)
+
     def _of_kernel(self, kernel: KernelFunction, setup: Setup, about: Sequence[str]) -> KernelProof:
+        self._refuse_mistakes(kernel)
         launch = self._launch(kernel, setup)
         setups = self._setups.get(kernel.name, ())
         sources = self._library.sources()
         replay = Replay(kernel, self._runner, launch, setups, sources)
-        answers: list[Answer] = []
-        findings: list[Finding] = []
-        for answer in self._answers(kernel, launch, about):
-            known, found = replay.confirmed(answer)
-            answers.append(known)
-            findings += (each for each in found if each not in findings)
-        answers = self._tried_again(kernel, launch, answers)
+        replayed = [replay.confirmed(each) for each in self._answers(kernel, launch, about)]
+        answers = self._tried_again(kernel, launch, [each.answer for each in replayed])
         return KernelProof(
             name=kernel.name,
             file=kernel.file,
             line=kernel.line,
             threadgroup=launch.size,
             answers=tuple(answers),
-            findings=tuple(findings),
+            findings=findings_of(replayed),
+            shown=tuple(shown for each in replayed for shown in each.shown),
             assumptions=tuple(_assumptions(kernel, setup, launch, self._options)),
             rings=self._rings(kernel, launch, answers),
         )

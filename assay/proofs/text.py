@@ -37,6 +37,7 @@ def proof_text(proof: KernelProof, sources: Mapping[str, str]) -> str:
     lines = [str(proof)]
     for answer in proof.answers:
         lines.append(f"  {answer.verdict + ':':11}{MEANING[answer.about]}")
+        lines += [f"    shown by {each}" for each in proof.shown if each.about == answer.about]
         lines += [f"    {obstacle_text(each)}" for each in answer.obstacles[:SHOWN_OBSTACLES]]
         if (rest := len(answer.obstacles) - SHOWN_OBSTACLES) > 0:
             lines.append(f"    and {rest} more")
@@ -120,7 +121,7 @@ def _kernel_json(proof: KernelProof) -> dict[str, Any]:
         "file": proof.file,
         "line": proof.line,
         "threadgroup": list(proof.threadgroup),
-        "properties": [_answer_json(answer) for answer in proof.answers],
+        "properties": [_answer_json(answer, proof) for answer in proof.answers],
         "findings": [finding.to_json() for finding in proof.findings],
         "assumptions": list(proof.assumptions),
         "problem": proof.problem,
@@ -128,7 +129,8 @@ def _kernel_json(proof: KernelProof) -> dict[str, Any]:
     }
 
 
-def _answer_json(answer: Answer) -> dict[str, Any]:
+def _answer_json(answer: Answer, proof: KernelProof) -> dict[str, Any]:
+    shown = [each.to_json() for each in proof.shown if each.about == answer.about]
     return {
         "property": answer.about,
         "meaning": MEANING[answer.about],
@@ -139,6 +141,7 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
             for each in answer.rests_on
         ],
         "holds_if": answer.holds_if,
+        "shown_by": shown[0] if shown else None,
         "undecided": [
             {"why": each.why, "file": each.site.file, "line": each.site.line}
             for each in answer.obstacles

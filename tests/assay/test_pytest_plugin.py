@@ -102,6 +102,12 @@ def test_add(check_kernel):
 def test_part(check_kernel):
     check_kernel(ADD, "add", X, X.copy(), threads=250, threadgroup=64, prove=True)
 
+SUM = HEAD + "kernel void k(device float* y, uint i [[thread_position_in_grid]]," \\
+    "uint t [[thread_index_in_threadgroup]]) { threadgroup float s[64]; s[t] = i;" \\
+    "threadgroup_barrier(mem_flags::mem_threadgroup); y[i] = s[t]; }"
+def test_last(check_kernel):
+    check_kernel(SUM, "k", X.copy(), threads=250, threadgroup=64, prove=True)
+
 LATER = HEAD + "kernel void k(device const uint* at, device float* y,\\n" \\
     "uint i [[thread_position_in_grid]]) { y[at[i]] = i; }"
 def test_data(check_kernel):
@@ -109,11 +115,11 @@ def test_data(check_kernel):
     check_kernel(LATER, "k", at, X.copy(), threads=256, threadgroup=64, prove=True)
 """
     )
-    done.assert_outcomes(passed=1, failed=2)
+    done.assert_outcomes(passed=2, failed=2)
     done.stdout.fnmatch_lines(
         [
-            "*kernel 'add' is not proved",
-            "*its grid ends in threadgroups that are not full*",
+            "*kernel 'k' is not proved",
+            "*which threads of threadgroups that are not full write is not followed*",
         ]
     )
 

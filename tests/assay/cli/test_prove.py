@@ -188,6 +188,12 @@ def test_an_access_behind_a_buffer_is_shown_by_a_run(assay: Assay, folder: Path)
         (("tiled.metal", "--threadgroup", "none"), "expected one to three positive numbers"),
         (("notes.txt",), "expected MSL source"),
         (("tiled.metal", "--buffer", "c"), "expected NAME=BYTES"),
+        (("tiled.metal", "--buffer", "c=4", "--buffer", "c=8"), "its length is given twice"),
+        (("tiled.metal", "-o", "tiled.metal"), "this would write over what is read"),
+        (("tiled.metal", "--rings", "--chip", "m99"), "m99"),
+        (("tiled.metal", "--json", "--format", "sarif"), "which one is meant?"),
+        ((".",), "is a folder"),
+        (("tiled.metal", "--args", "other.toml"), "there is no kernel 'other'"),
     ],
 )
 def test_bad_input_is_told(
@@ -195,6 +201,7 @@ def test_bad_input_is_told(
 ) -> None:
     (folder / "tiled.metal").write_text(TILED)
     (folder / "notes.txt").write_text("")
+    (folder / "other.toml").write_text("[kernel.other]\nthreadgroup = 32\n")
     done = assay("prove", *arguments)
     assert done.code == 2
     assert message in done.err
@@ -217,6 +224,57 @@ def test_an_assumption_that_is_not_understood_leaves_all_undecided(
     done = assay("prove", "tiled.metal", "--assume", text)
     assert done.code == 2
     assert message in done.out
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("threadgruop = 32", "twice.metal:2: kernel.twice.threadgruop: unknown key"),
+        ("arguments.n = { m = 3 }", "argument 'n'"),
+    ],
+)
+def test_a_launch_that_is_not_understood_leaves_all_undecided(
+    assay: Assay, folder: Path, line: str, message: str
+) -> None:
+    (folder / "twice.metal").write_text(f"//! [kernel.twice]\n//! {line}\n{TWICE}")
+    done = assay("prove", "twice.metal")
+    assert done.code == 2
+    assert message in done.out and "refuted:" not in done.out
+
+
+@pytest.mark.parametrize("length", ["4*n", "8*n", "n", "2*n", "4*n*n", "4*n + 2", "4*n*m"])
+def test_a_length_that_only_its_buffer_tells_is_shown_at_its_smallest(
+    assay: Assay, folder: Path, length: str
+) -> None:
+    (folder / "copy.metal").write_text(
+        TWICE.replace("    if (i >= n) return;\n", "").replace("& n,", "& n, constant uint& m,")
+    )
+    done = assay("prove", "copy.metal", "--buffer", f"x={length}")
+    assert done.code == 1, done.out
+    assert "shown by a grid of 256 threads, n = 1, m = 1" in done.out
+
+
+def test_the_run_that_shows_it_is_told(assay: Assay, folder: Path) -> None:
+    (folder / "tiled.metal").write_text(without_barrier(TILED, 0))
+    done = assay("prove", "tiled.metal", "--json")
+    (kernel,) = json.loads(done.out)["kernels"]
+    shown = {each["property"]: each["shown_by"] for each in kernel["properties"]}
+    assert shown["barriers"] is None
+    assert shown["threadgroup races"]["threads"] == [8, 8, 1]
+    assert "n" in shown["threadgroup races"]["numbers"]
+
+
+@pytest.mark.parametrize("name", ["größe 数.metal", 'a "b" \\c.metal'])
+def test_files_may_have_any_name(assay: Assay, folder: Path, name: str) -> None:
+    (folder / name).write_text(without_barrier(TILED, 0))
+    done = assay("prove", name)
+    assert f"\n{name}:" in done.out and " | " in done.out
+
+
+def test_a_text_may_begin_with_a_mark_of_its_bytes(assay: Assay, folder: Path) -> None:
+    (folder / "twice.metal").write_bytes(b"\xef\xbb\xbf" + TWICE.encode())
+    done = assay("prove", "twice.metal")
+    assert done.code == 0, done.out
 
 
 def test_assumptions_stand_beside_the_kernel(assay: Assay, folder: Path) -> None:
@@ -275,6 +333,17 @@ def test_what_was_checked_is_proved(assay: Assay, folder: Path) -> None:
     (folder / "scatter.metal").write_text(UNKNOWN)
     done = assay("check", "scatter.metal", "--prove", "--timeout-per-kernel", "60")
     assert done.code != 0, done.out
+
+
+def test_a_finding_of_other_data_is_said_to_be(assay: Assay, folder: Path) -> None:
+    text = "//! [kernel.scatter]\n//! threadgroup = 128\n//! threads = 128\n"
+    text += '//! arguments.to = { shape = [128], dtype = "uint32", fill = "iota" }\n'
+    every = UNKNOWN.replace("(to[g] & 3) * 64 + (i & 63)", "to[g] & 255")
+    (folder / "scatter.metal").write_text(text + every)
+    assert assay("check", "scatter.metal").code == 0
+    done = assay("check", "scatter.metal", "--prove")
+    assert done.code == 1
+    assert "was found in a run of this grid with other data in its buffers" in done.out
 
 
 def test_a_module_is_proved_and_its_kernels_are_known(

@@ -61,6 +61,19 @@ kernel void k(device uint* x, uint t [[thread_index_in_threadgroup]],
     x[i] = s[t] + own(i);
 }
 """
+# LLVM makes one store of both.
+EITHER = """\
+kernel void k(device uint* y, constant uint& n, uint t [[thread_index_in_threadgroup]],
+              uint i [[thread_position_in_grid]]) {
+    threadgroup uint s[64];
+    if (i > n)
+        s[t] = 1;
+
+    else
+        s[t] = 2;
+    y[i] = s[63 - t];
+}
+"""
 
 
 def _proof(source: str) -> KernelProof:
@@ -118,3 +131,12 @@ kernel void k(device uint* x, threadgroup uint* given [[threadgroup(0)]],
     found = {each.about: each for each in proof.answers}
     assert found["threadgroup races"].verdict == "refuted"
     assert found["initialised"].verdict in ("refuted", "undecided")
+
+
+def test_findings_are_at_lines_that_do_what_is_said() -> None:
+    proof = _proof(EITHER)
+    (race,) = (each for each in proof.findings if each.kind == "race-read-write")
+    lines = (_HEAD + EITHER).split("\n")
+    by_kind = {each.what[:5]: lines[each.site.line - 1].strip() for each in race.parties}
+    assert by_kind["read "] == "y[i] = s[63 - t];"
+    assert by_kind["write"] in ("s[t] = 1;", "s[t] = 2;")
