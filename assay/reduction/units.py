@@ -12,6 +12,9 @@ from .simpler import matching
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.S | re.M)
+_CONDITION = re.compile(
+    r"^[ \t]*#[ \t]*(if|ifdef|ifndef|el\w+|endif)\b(?:[^\n\\]|\\.)*", re.S | re.M
+)
 _BLANK = re.compile(r"(?:(?<=\n)|\A)[ \t]*\n|[ \t]+(?=\n)")
 _CALL = re.compile(r"\b[A-Za-z_]\w*\(")
 _FIRST = re.compile(r"for\s*\(([^;()]*;)")
@@ -48,16 +51,14 @@ def levels(source: str) -> Iterator[Sequence[Unit]]:
 
 def _conditionals(source: str) -> Iterator[tuple[Range, ...]]:
     """Conditions of the preprocessor around what stays, inner ones first."""
-    open: list[Range] = []
-    for found in _PREPROCESSOR.finditer(source):
-        word = found[0].strip().lstrip("#").split(maxsplit=1)[:1]
-        if word in (["if"], ["ifdef"], ["ifndef"]):
-            open.append(found.span())
-        elif word == ["endif"] and open:
-            yield open.pop(), found.span()
-        elif word and word[0].startswith("el") and open:
-            open[-1] = (0, 0)  # what is left is not all of it
-            continue
+    open: list[list[Range]] = []
+    for found in _CONDITION.finditer(source):
+        if found[1].startswith("if"):
+            open.append([])
+        if open:
+            open[-1].append(found.span())
+        if found[1] == "endif" and open:
+            yield tuple(open.pop())
 
 
 def decoration(source: str) -> list[Range]:

@@ -38,7 +38,7 @@ def unescaped(name: str) -> str:
 
 
 def _meant(escape: bytes) -> bytes:
-    if escape[:1].isdigit():
+    if escape[0] in b"01234567":
         return bytes([int(escape, 8) & 0xFF])
     return _CONTROL.get(escape, escape)
 

@@ -15,7 +15,13 @@ def test_each_text_has_its_lines_at_the_numbers_of_diagnostics() -> None:
 
 @pytest.mark.parametrize(
     ("written", "name"),
-    [("x", "x"), (r"u/\303\251.metal", "u/é.metal"), (r"a\\b\"c", 'a\\b"c'), (r"\tx", "\tx")],
+    [
+        ("x", "x"),
+        (r"u/\303\251.metal", "u/é.metal"),
+        (r"a\\b\"c", 'a\\b"c'),
+        (r"\tx", "\tx"),
+        (r"a\8", "a8"),
+    ],
 )
 def test_names_are_what_the_preprocessor_means(written: str, name: str) -> None:
     assert unescaped(written) == name
