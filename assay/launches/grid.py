@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import mul
 from typing import TYPE_CHECKING
 
 from assay.hw.apple.facts.limits import limits
@@ -61,15 +62,26 @@ class Grid:
         return math.prod(self.threadgroup)
 
     @property
+    def size(self) -> Size:
+        """Threads of the grid in each dimension."""
+        return size_in_threads(self.threads, self.threadgroups, self.threadgroup)
+
+    @property
     def total(self) -> int:
         """Threads of the grid."""
-        if self.threads is not None:
-            return math.prod(self.threads)
-        assert self.threadgroups is not None
-        return math.prod(self.threadgroups) * self.group_threads
+        return math.prod(self.size)
 
     def __str__(self) -> str:
         return grid_text(self.threads, self.threadgroups, self.threadgroup)
+
+
+def size_in_threads(threads: Size | None, threadgroups: Size | None, threadgroup: Size) -> Size:
+    """Threads in each dimension of a grid that is given in threads or else in threadgroups."""
+    if threads is not None:
+        return threads
+    assert threadgroups is not None
+    x, y, z = map(mul, threadgroups, threadgroup)
+    return x, y, z
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

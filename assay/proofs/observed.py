@@ -7,7 +7,6 @@ import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from operator import mul
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +15,7 @@ from assay.hal.metal.emulated.commands.checking import kernel_of
 from assay.hal.observe import checking, current_watch
 from assay.sim.check import Finding
 
-from ..launches.grid import size_text
+from ..launches.grid import size_in_threads, size_text
 from ..launches.inputs import Exact, Given, Size
 from ..launches.runner import Runner
 from ..reports.report import Report
@@ -322,7 +321,9 @@ def _launched(key: tuple[str, str], device: MTLDevice, command: DispatchCommand)
     return Launched(
         kernel=key,
         threadgroup=command.threads_per_threadgroup,
-        threads=_threads(command),
+        threads=size_in_threads(
+            command.threads, command.threadgroups, command.threads_per_threadgroup
+        ),
         constants=tuple(constants.items()),
         lengths=(*lengths.items(), *lengths_of(pointed)),
         cut=tuple(cut),
@@ -340,14 +341,6 @@ def _written(kernel: KernelFunction) -> Collection[int]:
 
     found = written_arguments(kernel.program())
     return range(len(kernel.arguments)) if found is None else found
-
-
-def _threads(command: DispatchCommand) -> Size:
-    if command.threads is not None:
-        return command.threads
-    assert command.threadgroups is not None
-    x, y, z = map(mul, command.threadgroups, command.threads_per_threadgroup)
-    return x, y, z
 
 
 def _exact(raw: bytes) -> Given:

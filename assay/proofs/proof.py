@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from assay.compiler.verify.answers import Answer
@@ -58,6 +58,10 @@ class KernelProof:
     def is_refuted(self) -> bool:
         """Whether a run showed that some property fails."""
         return any(each.verdict == "refuted" for each in self.answers)
+
+    def shown_of(self, about: str) -> Iterator[ShownBy]:
+        """The runs that showed a property to fail."""
+        return (each for each in self.shown if each.about == about)
 
     def __str__(self) -> str:
         size = size_text(self.threadgroup)

@@ -16,7 +16,7 @@ from ..checks.runs import run_setup
 from ..launches.errors import LaunchInputError
 from ..launches.grid import choose_grid
 from ..launches.inputs import Given, Raw, Setup, Size
-from ..launches.plan import CannotPlan, make_plan
+from ..launches.plan import CannotPlan, Plan, make_plan
 from ..launches.runner import CannotRun, Runner
 from ..reports.report import Report
 from .allowed import Allowed
@@ -90,7 +90,6 @@ class Replay:
         self._kernel = kernel
         self._runner = runner
         self._launch = launch
-        self._size = launch.size
         self._setups = tuple(
             replace(each, threadgroup=launch.size)
             for each in setups
@@ -99,7 +98,6 @@ class Replay:
         self._sources = sources
         self._fixed = dict(fixed or {})
         self._grid = grid
-        self._lanes = launch.lanes
         self._filled = Filled(kernel, launch.names, launch.holds)
         self._allowed = Allowed(launch)
         self._open = {
@@ -113,7 +111,7 @@ class Replay:
         if answer.verdict != "refuted":
             return Replayed(answer)
         check = CHECK_OF[answer.about]
-        checks = (check, LANES) if self._lanes and check == "race" else (check,)
+        checks = (check, LANES) if self._launch.lanes and check == "race" else (check,)
         for example in self._examples(answer):
             ran, every = self._run(self._setup(example), checks, example)
             found = self._about(answer, every)
@@ -132,10 +130,10 @@ class Replay:
             small = smallest(self._launch, example)
             yield from (each for each in (small, example) if each is not None)
 
-    def _shown(self, answer: Answer, ran: Setup | None) -> tuple[ShownBy, ...]:
+    def _shown(self, answer: Answer, ran: Plan | None) -> tuple[ShownBy, ...]:
         """The run that showed it."""
         assert ran is not None  # it has findings
-        return (shown_by(answer.about, make_plan(self._kernel, ran), self._launch),)
+        return (shown_by(answer.about, ran, self._launch),)
 
     @functools.cached_property
     def _places(self) -> Places:
@@ -166,35 +164,37 @@ class Replay:
 
     def _run(
         self, setup: Setup, checks: Collection[str], example: Counterexample | None = None
-    ) -> tuple[Setup | None, tuple[Finding, ...]]:
+    ) -> tuple[Plan | None, tuple[Finding, ...]]:
         """A run of checks with the numbers of a counterexample in its arguments, and its findings;
         none if it cannot be run, or is not as it is assumed.
         """
         from assay.compiler.verify import AssumptionError
 
-        known: Setup | None = None
+        plan: Plan | None = None
         assumed = self._filled.buffers
         # What lies beyond a buffer is none of the numbers that something is assumed of.
         report = Report({*checks, _BOUNDS} if assumed else checks)
         report.add_sources(self._sources)
         with contextlib.suppress(CannotRun, CannotPlan, LaunchInputError, AssumptionError):
-            known = self._as_assumed(setup, example)
-            if known is not None:
-                run_setup(self._kernel, known, self._runner, report)
+            if (known := self._as_assumed(setup, example)) is not None:
+                meant, plan = known
+                run_setup(self._kernel, meant, self._runner, report)
         found = report.all_findings
         beyond = {memory_of(each) for each in found if each.check == _BOUNDS}
         if beyond & assumed.keys() and (_BOUNDS not in checks or beyond & self._open):
-            return known, ()
-        meant = (each for each in found if each.check in checks and not self._is_open(each))
-        return known, tuple(meant)
+            return plan, ()
+        asked = (each for each in found if each.check in checks and not self._is_open(each))
+        return plan, tuple(asked)
 
     def _is_open(self, finding: Finding) -> bool:
         """Whether it tells of a place that may be within memory whose length nobody knows."""
         return finding.check == _BOUNDS and memory_of(finding) in self._open
 
-    def _as_assumed(self, setup: Setup, example: Counterexample | None) -> Setup | None:
+    def _as_assumed(
+        self, setup: Setup, example: Counterexample | None
+    ) -> tuple[Setup, Plan] | None:
         """A setup with the numbers of a counterexample, and with what is assumed of its grid and
-        its buffers; None if some of that does not hold in it.
+        its buffers, and its run; None if some of that does not hold in it.
         """
         kernel, allowed = self._kernel, self._allowed
         known = allowed.in_full(setup, choose_grid(kernel, setup))
@@ -202,9 +202,10 @@ class Replay:
         if example is not None:
             known = allowed.lengthened(known, make_plan(kernel, known))
         filled = self._filled.setup(known)
-        if filled is None or not allowed.is_among(make_plan(kernel, filled)):
+        plan = None if filled is None else make_plan(kernel, filled)
+        if filled is None or plan is None or not allowed.is_among(plan):
             return None
-        return filled
+        return filled, plan
 
     def _numbers_of(self, example: Counterexample | None) -> Numbers:
         """What a counterexample says of arguments that may be as it says."""
@@ -233,7 +234,7 @@ class Replay:
             if name not in own:
                 given[name] = Raw(bytes=length)
         given.update(self._fixed)
-        setup = Setup(where="counterexample", threadgroup=self._size, arguments=given)
+        setup = Setup(where="counterexample", threadgroup=self._launch.size, arguments=given)
         if self._grid is not None:
             return replace(setup, threads=self._grid)
         is_small = math.prod(example.groups) <= _MOST_GROUPS

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import mul
 from typing import TYPE_CHECKING
 
+from ..launches.grid import size_in_threads
 from ..launches.inputs import Size
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def numbers_of(plan: Plan, names: Names) -> Callable[[str], int | None]:
         names: what assumptions may speak of.
     """
     data = {each.argument.name: each.data for each in plan.bound}
-    sizes = _named(grid_of(plan), plan.grid.threadgroup)
+    sizes = _named(plan.grid.size, plan.grid.threadgroup)
 
     def find(name: str) -> int | None:
         scalar = names.scalar(name)
@@ -37,17 +37,9 @@ def numbers_of(plan: Plan, names: Names) -> Callable[[str], int | None]:
     return find
 
 
-def grid_of(plan: Plan) -> Size:
-    """The threads of a run."""
-    grid = plan.grid
-    x, y, z = grid.threads or tuple(map(mul, grid.threadgroups or (1, 1, 1), grid.threadgroup))
-    return x, y, z
-
-
 def sizes_of(groups: Size, threadgroup: Size) -> dict[str, int]:
     """What a grid of whole threadgroups has in each dimension, by the names of assumptions."""
-    x, y, z = map(mul, groups, threadgroup)
-    return _named((x, y, z), threadgroup)
+    return _named(size_in_threads(None, groups, threadgroup), threadgroup)
 
 
 def _named(threads: Size, threadgroup: Size) -> dict[str, int]:

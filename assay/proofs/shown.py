@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..launches.grid import size_text
 from ..launches.inputs import Size
-from .run_numbers import grid_of, numbers_of
+from .run_numbers import numbers_of
 
 if TYPE_CHECKING:
     from assay.compiler.verify import Launch
@@ -60,7 +60,7 @@ def shown_by(about: str, plan: Plan, launch: Launch) -> ShownBy:
     numbers = ((name, find(name)) for name in launch.names.scalars)
     return ShownBy(
         about=about,
-        threads=grid_of(plan),
+        threads=plan.grid.size,
         numbers=tuple((name, number) for name, number in numbers if number is not None),
         lengths=tuple(
             (each.argument.name, each.length)

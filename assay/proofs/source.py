@@ -81,6 +81,7 @@ class SourceProof:
         self._library = opened_library(source, file_name, compiled)
         self._setups = {**read_annotations(source, file_name).setups, **options.inputs.setups}
         self._assumed = assumptions_of(self._library)
+        self._understood: set[str] = set()  # kernels whose setups fit them
         names = chosen_kernels(self._library, options.functions)
         if not options.functions:
             for problem in unknown_kernels(self._setups, self._library):
@@ -198,12 +199,15 @@ class SourceProof:
         """What is said of a kernel's runs has to be understood, though a proof is about all of
         them: else it would be about sizes that nobody meant. Raises LaunchInputError.
         """
+        if kernel.name in self._understood:
+            return
         for setup in self._setups.get(kernel.name, ()):
             if setup.problem:
                 raise LaunchInputError(setup.problem)
             if setup.arguments:
                 with contextlib.suppress(CannotPlan):
                     make_plan(kernel, setup)
+        self._understood.add(kernel.name)
 
     def _of_kernel(self, kernel: KernelFunction, setup: Setup, about: Sequence[str]) -> KernelProof:
         self._refuse_mistakes(kernel)

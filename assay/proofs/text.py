@@ -37,7 +37,7 @@ def proof_text(proof: KernelProof, sources: Mapping[str, str]) -> str:
     lines = [str(proof)]
     for answer in proof.answers:
         lines.append(f"  {answer.verdict + ':':11}{MEANING[answer.about]}")
-        lines += [f"    shown by {each}" for each in proof.shown if each.about == answer.about]
+        lines += [f"    shown by {each}" for each in proof.shown_of(answer.about)]
         lines += [f"    {obstacle_text(each)}" for each in answer.obstacles[:SHOWN_OBSTACLES]]
         if (rest := len(answer.obstacles) - SHOWN_OBSTACLES) > 0:
             lines.append(f"    and {rest} more")
@@ -130,7 +130,7 @@ def _kernel_json(proof: KernelProof) -> dict[str, Any]:
 
 
 def _answer_json(answer: Answer, proof: KernelProof) -> dict[str, Any]:
-    shown = [each.to_json() for each in proof.shown if each.about == answer.about]
+    shown = next(proof.shown_of(answer.about), None)
     return {
         "property": answer.about,
         "meaning": MEANING[answer.about],
@@ -141,7 +141,7 @@ def _answer_json(answer: Answer, proof: KernelProof) -> dict[str, Any]:
             for each in answer.rests_on
         ],
         "holds_if": answer.holds_if,
-        "shown_by": shown[0] if shown else None,
+        "shown_by": None if shown is None else shown.to_json(),
         "undecided": [
             {"why": each.why, "file": each.site.file, "line": each.site.line}
             for each in answer.obstacles

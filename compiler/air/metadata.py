@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from assay.sim.simt.read.llvm_tokens import unescaped
+
 from ..msl.arguments import StructField
 from .container import AirFormatError
 
@@ -26,7 +28,6 @@ _MOST_ELEMENTS = 1 << 16  # of an array in an argument buffer
 _MOST_STRUCTS = 1 << 8  # in an argument buffer
 _MOST_FIELDS = 1 << 12  # of an argument's struct
 _DEEPEST = 64  # structs in structs
-_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,7 +380,7 @@ class Metadata:
 def _items(text: str) -> Iterator[Item]:
     for found in _ITEM.finditer(text):
         if found["text"] is not None:
-            yield _ESCAPE.sub(lambda code: chr(int(code[1], 16)), found["text"])
+            yield unescaped(found["text"]).decode("utf-8", "replace")
         elif found["node"] is not None:
             yield Node(int(found["node"]))
         elif found["number"] is not None:

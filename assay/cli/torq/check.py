@@ -6,6 +6,7 @@ import typer
 
 from ..checks.output import write_report
 from ..failures import FAILED, USAGE, CommandError
+from ..options.files import keep_inputs
 from .run import TorqOptions, first, open_torq, usage_errors
 
 
@@ -24,6 +25,7 @@ def check_executable(
     from ...text_values import InputError, parse_inputs
     from ..terminal import progress
 
+    keep_inputs(output, options.path)
     try:
         values = parse_inputs(inputs)
         checks = npu_checks(check)

@@ -18,6 +18,7 @@ _KINDS = r"""
     | \.\.\.
     | [][(){}<>,=:*|]
 """
+_ESCAPED = re.compile(rb"\\(\\|[0-9A-Fa-f]{2})")
 _TOKEN = re.compile(_KINDS, re.VERBOSE)
 _TOKENS = re.compile(rf"\s*({_KINDS}| \S.*)", re.VERBOSE)  # the last: what is none, to the end
 
@@ -277,9 +278,14 @@ def _tokens(text: str) -> list[str]:
 
 
 def _string(kind: Type, token: str) -> Operand:
-    data = re.sub(r"\\(\\|[0-9A-Fa-f]{2})", _unescaped, token[2:-1])
-    return Operand(kind, "aggregate", tuple(Operand(Scalar("i8"), str(ord(c))) for c in data))
+    data = unescaped(token[2:-1])
+    return Operand(kind, "aggregate", tuple(Operand(Scalar("i8"), str(byte)) for byte in data))
 
 
-def _unescaped(escape: re.Match[str]) -> str:
-    return "\\" if escape[1] == "\\" else chr(int(escape[1], 16))
+def unescaped(quoted: str) -> bytes:
+    """The bytes that LLVM writes between quotes, those that are no letters as numbers."""
+    return _ESCAPED.sub(_meant, quoted.encode())
+
+
+def _meant(escape: re.Match[bytes]) -> bytes:
+    return escape[1] if escape[1] == b"\\" else bytes.fromhex(escape[1].decode())

@@ -8,10 +8,10 @@ from dataclasses import replace
 from ...site import Site
 from ..ir.nodes import Block, Function
 from ..ir.passes import rewrites
+from .llvm_tokens import unescaped
 
 _MANGLED = re.compile(r"_Z(NK?)?")
 _PART = re.compile(r"(\d+)")
-_ESCAPED = re.compile(rb"\\(\\|[0-9A-Fa-f]{2})")
 
 GENERATED = "__assay"
 _FIELD = re.compile(r'(\w+): (?:"((?:[^"\\]|\\.)*)"|(![0-9]+)|([-\w]+))')
@@ -44,7 +44,10 @@ class SiteTable:
 
     def _fields(self, reference: str) -> dict[str, str]:
         text = self._metadata.get(reference, "")
-        return {m[1]: _plain(m[2] or "") or m[3] or m[4] or "" for m in _FIELD.finditer(text)}
+        return {
+            m[1]: unescaped(m[2]).decode("utf-8", "replace") if m[2] else m[3] or m[4] or ""
+            for m in _FIELD.finditer(text)
+        }
 
     def _resolve(self, reference: str) -> Site:
         fields = self._fields(reference)
@@ -76,17 +79,6 @@ class SiteTable:
                 break
             reference = fields.get("scope", "")
         return file, function
-
-
-def _plain(quoted: str) -> str:
-    """A text from between quotes, where LLVM writes bytes beyond ASCII as numbers."""
-    if "\\" not in quoted:
-        return quoted
-    return _ESCAPED.sub(_meant, quoted.encode()).decode("utf-8", "replace")
-
-
-def _meant(escape: re.Match[bytes]) -> bytes:
-    return escape[1] if escape[1] == b"\\" else bytes.fromhex(escape[1].decode())
 
 
 def _in_words_of_source(name: str) -> str:
