@@ -22,7 +22,7 @@ class KernelProof:
 
     Attributes:
         name, file, line: which kernel.
-        threadgroup: threads of its threadgroups.
+        threadgroup: threads of its threadgroups; None where nothing was asked about them.
         answers: of each property; a refuted one has findings.
         findings: what runs of counterexamples showed.
         shown: those runs.
@@ -37,7 +37,7 @@ class KernelProof:
     name: str
     file: str
     line: int
-    threadgroup: Size = (1, 1, 1)
+    threadgroup: Size | None = None
     answers: tuple[Answer, ...] = ()
     findings: tuple[Finding, ...] = ()
     shown: tuple[ShownBy, ...] = ()
@@ -64,8 +64,9 @@ class KernelProof:
         return (each for each in self.shown if each.about == about)
 
     def __str__(self) -> str:
-        size = size_text(self.threadgroup)
-        return f"{self.file}:{self.line}: kernel '{self.name}', threadgroups of {size} threads"
+        size = self.threadgroup
+        of_size = "" if size is None else f", threadgroups of {size_text(size)} threads"
+        return f"{self.file}:{self.line}: kernel '{self.name}'{of_size}"
 
 
 def joined(parts: Sequence[KernelProof]) -> KernelProof:

@@ -120,7 +120,7 @@ def _kernel_json(proof: KernelProof) -> dict[str, Any]:
         "noun": proof.noun,
         "file": proof.file,
         "line": proof.line,
-        "threadgroup": list(proof.threadgroup),
+        "threadgroup": None if proof.threadgroup is None else list(proof.threadgroup),
         "properties": [_answer_json(answer, proof) for answer in proof.answers],
         "findings": [finding.to_json() for finding in proof.findings],
         "assumptions": list(proof.assumptions),

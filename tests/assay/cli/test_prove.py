@@ -109,6 +109,16 @@ def test_no_more_is_offered_than_is_needed(
     assert f"it would be proved with: --assume '{offered}'" in done.out
 
 
+def test_no_size_is_told_of_a_kernel_that_nothing_was_asked_about(
+    assay: Assay, folder: Path
+) -> None:
+    (folder / "tiled.metal").write_text(TILED)
+    done = assay("prove", "tiled.metal", "--assume", "unknown > 0", "--json")
+    (kernel,) = json.loads(done.out)["kernels"]
+    assert "unknown" in kernel["problem"]
+    assert kernel["threadgroup"] is None
+
+
 def test_buffers_of_stated_length_are_not_left(assay: Assay, folder: Path) -> None:
     (folder / "tiled.metal").write_text(TILED)
     options = ("--assume", "grid.x <= n and grid.y <= n and n % 8 == 0")
