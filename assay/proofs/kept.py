@@ -35,7 +35,8 @@ def kept_answers(
         about: the properties.
         seconds: for each of them.
         cache: whether answers are kept.
-        offers: whether an assumption that would help is looked for; it is where answers are kept.
+        offers: whether an assumption that would help is looked for; else no more than proofs are
+            kept.
         optimised: whether the kernel is read with its short loops unrolled.
 
     Raises:
@@ -49,9 +50,12 @@ def kept_answers(
     keys = {name: _key(program, launch, name, optimised) for name in about}
     found = {name: answer for name in about if (answer := _stored(keys[name])) is not None}
     if missing := [name for name in about if name not in found]:
-        for answer in prove(program, launch, missing, seconds=seconds, optimised=optimised):
+        answers = prove(
+            program, launch, missing, seconds=seconds, offers=offers, optimised=optimised
+        )
+        for answer in answers:
             found[answer.about] = answer
-            if not answer.is_late:
+            if answer.verdict == "proved" or (offers and not answer.is_late):
                 _CACHE.put(keys[answer.about], pickle.dumps(answer))
     return [found[name] for name in about]
 

@@ -20,11 +20,18 @@ from .effects import (
 from .names import has_fours, is_kept, is_shared
 
 _DECLARED = r"\b(?!(?:return|else|case|do|goto)\b)[\w:]+\s+{name}\s*((?:\[[^\[\]]+\])+)"
-_POSITION = re.compile(r"\bu(?:int|short)([23]?)\s+(\w+)\s*\[\[thread_position_in_grid\]\]")
+_POSITION = r"\bu(?:int|short)([23]?)\s+(\w+)\s*\[\[{attribute}\]\]"
+_POSITIONS = {
+    "grid": re.compile(_POSITION.format(attribute="thread_position_in_grid")),
+    "groups": re.compile(_POSITION.format(attribute="threadgroup_position_in_grid")),
+}
 _INDEX = re.compile(
     r"\bu(?:int|short)\s+(\w+)\s*\[\[(thread_index_in_threadgroup|thread_index_in_simdgroup)\]\]"
 )
-_AT_MOST = re.compile(r"grid\.([xyz]) <= (\w+)")
+_AT_MOST = re.compile(
+    r"(?:(?P<by>\d+) \* )?(?P<of>grid|groups)\.(?P<axis>[xyz]) <= "
+    r"(?P<limit>\w[\w.]*(?: \* \w[\w.]*)*)"
+)
 _FACTORS = re.compile(r"4\s*\*\s*[\w.]+(?:\s*\*\s*[\w.]+)*(?:\s*//\s*[\w.]+)?")
 _EXTRA = ("+ 1", "+ 2", "* 2")
 
@@ -155,16 +162,26 @@ def _conditions(source: str, function: Node, holds_if: str) -> Iterator[str]:
     """What tells threads apart, of arguments that still are what they were."""
     body = function.children[0].start
     header, text = source[function.start : body], source[body : function.end]
-    position = _POSITION.search(header)
-    if position is not None and "groups" not in holds_if:
-        terms = [_AT_MOST.fullmatch(each.strip()) for each in holds_if.split(" and ")]
-        limits = [(each[1], each[2]) for each in terms if each is not None]
-        names = [position[2], *_words(" ".join(limit for _, limit in limits))]
-        parts = [
-            f"{position[2]}{f'.{axis}' if position[1] else ''} < {limit}" for axis, limit in limits
-        ]
-        if parts and all(is_kept(each, text, source) for each in names):
-            yield " && ".join(parts)
+    terms = [_AT_MOST.fullmatch(each.strip()) for each in holds_if.split(" and ")]
+    parts = [_below(header, text, source, each) for each in terms if each is not None]
+    known = [each for each in parts if each]
+    if known and len(known) == len(parts):
+        yield " && ".join(known)
     for found in _INDEX.finditer(header):
         if is_kept(found[1], text, source):
             yield f"{found[1]} == 0"
+
+
+def _below(header: str, text: str, source: str, limit: re.Match[str]) -> str:
+    """That a thread is below the limit of a grid; empty if it has no name for its position, or what
+    it names may have changed.
+    """
+    position = _POSITIONS[limit["of"]].search(header)
+    if position is None or (not position[1] and limit["axis"] != "x"):
+        return ""
+    at = f"{position[2]}.{limit['axis']}" if position[1] else position[2]
+    names = [position[2], *_words(limit["limit"])]
+    if not all(is_kept(each, text, source) for each in names):
+        return ""
+    by = limit["by"]
+    return f"{by} * {at} + {by} <= {limit['limit']}" if by else f"{at} < {limit['limit']}"

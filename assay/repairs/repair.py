@@ -15,7 +15,7 @@ from ..reports.report import Report
 from . import barriers, indices
 from .candidate import Candidate
 from .outcome import left_open, newly_proved
-from .trial import better
+from .trial import better, with_offers
 
 if TYPE_CHECKING:
     from assay.compiler.verify import Answer
@@ -73,6 +73,7 @@ def repaired(
         steps.append(step.what)
         if not any(each.is_refuted for each in current):
             break
+        current = with_offers(text, file_name, options, current)
     name = proofs[0].name
     if not _is_mended(proofs, current) or _findings(text, file_name, options, name) - _findings(
         source, file_name, options, name

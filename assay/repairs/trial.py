@@ -36,7 +36,8 @@ def better(
     from assay.compiler.msl import CompileError
 
     try:
-        opened = SourceProof(text, file_name, replace(options, functions=(proofs[at].name,)))
+        alone = replace(options, functions=(proofs[at].name,), offers=False)
+        opened = SourceProof(text, file_name, alone)
     except (CompileError, LaunchInputError):
         return None
     if len(opened.kernels) != len(proofs):
@@ -49,6 +50,21 @@ def better(
             return None
         found[number] = after
     return tuple(found[number] for number in range(len(proofs)))
+
+
+def with_offers(
+    text: str, file_name: str, options: ProofOptions, proofs: Sequence[KernelProof]
+) -> tuple[KernelProof, ...]:
+    """What is proved of a text, with assumptions that would help where something is refuted."""
+    from assay.compiler.verify import TOGETHER
+
+    opened = SourceProof(text, file_name, replace(options, functions=(proofs[0].name,)))
+    return tuple(
+        joined([opened.proof(Question(at, group)) for group in TOGETHER])
+        if each.is_refuted
+        else each
+        for at, each in enumerate(proofs)
+    )
 
 
 def _no_worse(

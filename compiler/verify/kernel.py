@@ -36,7 +36,7 @@ from assay.sim.simt.ir.operations.positions import (
 from assay.sim.simt.ir.operations.synchronisation import SIMDGROUP_BARRIER, THREADGROUP_BARRIER
 from assay.sim.simt.run.program import Program
 
-from .contents import Contents
+from .assumed.contents import Contents
 from .counts import loops_behind
 from .loops import Rule
 from .memory.pointers import Pointers, buffers_behind, follow_pointers, is_null

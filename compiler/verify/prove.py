@@ -2,65 +2,30 @@
 
 from __future__ import annotations
 
-import contextlib
-import itertools
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+import functools
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Final
 
 from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, is_private
 from assay.sim.simt.run.program import Program
-from assay.sim.site import Site
 
 from . import barriers, bounds, races
 from .answers import Answer, Obstacle
-from .assumptions import AssumptionError, Names, candidates, unused_axes
-from .contents import Contents, may_be_written
+from .assumed.launch import Launch, assumed_of, contents_of, refuse_contradictions
 from .initial import ABOUT as INITIALISED
 from .initial import initialised
-from .kernel import Kernel, Lack, Size, is_read_only, prepared, read_by_all
+from .kernel import Kernel, Lack, is_read_only, prepared, read_by_all
 from .lanes import Strict
-from .memory.pointers import Pointers
 from .memory.stored import stored_in
+from .offers import Prove, offered, offered_of, with_more
 from .ranges import NEGATIVE, Lemmas
 from .solver import OutOfTime, own_terms, time_limit
-from .study import Assumed, Effort, Study
-from .terms import Expression
-from .values import Values
+from .study import Effort, Study
 from .walks.parts import made_by_part
 
-_MOST_TRIED: Final = 16  # extra assumptions
 _LACKS: Final = "accesses or barriers may be missing in what the optimiser made of it"
-_SECONDS_OF_TRY: Final = 0.3
 DEFAULT: Final = Effort()
-_Prove = Callable[["Kernel", "Launch", Effort, Lemmas], Answer]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Launch:
-    """What is assumed of launches.
-
-    Attributes:
-        size: threads of a threadgroup.
-        names: what assumptions may speak of.
-        holds: conditions on arguments and sizes of grids, such as `grid.x <= n`.
-        lengths: bytes of arguments that stand for memory, such as `4 * n`, by name.
-        pointers: where pointers in arguments lead to; None to assume that the memory behind each
-            overlaps no other.
-        ragged: whether the last threadgroups of a grid may not be full.
-        lanes: whether nothing but barriers orders lanes of a simdgroup, rather than lock step.
-        wide: dimensions in which grids are known to have several threadgroups, though the kernel
-            may not ask about them.
-    """
-
-    size: Size
-    names: Names = field(default_factory=lambda: Names({}))
-    holds: tuple[str, ...] = ()
-    lengths: Mapping[str, str] = field(default_factory=dict)
-    pointers: Pointers | None = None
-    ragged: bool = False
-    lanes: bool = False
-    wide: tuple[int, ...] = ()
 
 
 TOGETHER: Final = (
@@ -114,7 +79,7 @@ def prove(
         kernel = _prepared(program, in_any_order, optimised=True)
     launch = in_any_order if optimised else launch
     assumed = assumed_of(kernel, launch)
-    _refuse_contradictions(kernel, launch, Study(kernel, assumed))
+    refuse_contradictions(kernel, launch, Study(kernel, assumed))
 
     def within(name: str, find: Callable[[], Answer]) -> Answer:
         return _within(seconds, name, find)
@@ -129,9 +94,9 @@ def prove(
         is_meant=launch.lanes,
     )
 
-    def ask(prove: _Prove, kernel: Kernel = kernel) -> Answer:
+    def ask(prove: Prove, kernel: Kernel = kernel) -> Answer:
         if offers:
-            return _offered(kernel, launch, prove, effort)
+            return offered(kernel, launch, prove, effort)
         return prove(kernel, launch, effort, Lemmas())
 
     def within_bounds() -> Answer:
@@ -199,6 +164,27 @@ def prove(
         found.append(within(bounds.ABOUT, within_bounds))
     meant = [_of_what_is_there(kernel, each) for each in found if each.about in about]
     quick = replace(effort, is_for_proofs=True)  # how lanes part is not shown
+
+    def is_proved_with(needed: str, text: str, seconds: float | None) -> bool:
+        further = with_more(launch, text)
+        answers = prove(
+            program,
+            further,
+            {needed},
+            seconds=seconds,
+            offers=False,
+            effort=quick,
+            optimised=optimised,
+        )
+        return [each.verdict for each in answers] == ["proved"]
+
+    def with_offer(answer: Answer) -> Answer:
+        if not offers or effort.is_for_proofs or answer.about not in TOGETHER[0]:
+            return answer
+        is_proved = functools.partial(is_proved_with, answer.about)
+        return offered_of(answer, kernel, launch, is_proved, seconds)
+
+    meant = [with_offer(each) for each in meant]
     return _of_whole_simdgroups(meant, lambda: Study(kernel, assumed, together=True, effort=quick))
 
 
@@ -263,45 +249,9 @@ def _prepared(
         by_simdgroup=by_simdgroup,
     )
     kernel.is_ragged = launch.ragged
-    kernel.contents = _contents(kernel, launch)
+    kernel.contents = contents_of(kernel, launch)
     barriers.share_loops(kernel)
     return kernel
-
-
-def _refuse_contradictions(kernel: Kernel, launch: Launch, study: Study) -> None:
-    """Raises AssumptionError where all would be proved, since nothing is as it is assumed to be."""
-    contents = kernel.contents
-    lengths = [launch.names.number(text, study.a) > 0 for text in launch.lengths.values()]
-    stated = [*lengths, *contents.singles(study.a)]
-    together = "no launch fulfils all that is assumed together" + (
-        ", with a byte in each buffer of stated length" if lengths else ""
-    )
-    if (launch.holds or lengths) and study.possible(*stated) == "no":
-        raise AssumptionError(together)
-    for name, conditions in contents.numbers(study.a):
-        if study.possible(*conditions) == "no":
-            raise AssumptionError(f"no number is as those in '{name}' are assumed to be")
-        stated += conditions
-    for names, conditions in contents.room(study.a):
-        if study.possible(*conditions) == "no":
-            raise AssumptionError(
-                f"there are fewer numbers as those in {names} are assumed to be than elements, so "
-                "that no two can be unlike"
-            )
-        stated += conditions
-    if contents.buffers and study.possible(*stated) == "no":
-        raise AssumptionError(together)
-
-
-def _contents(kernel: Kernel, launch: Launch) -> Contents:
-    """What is assumed of numbers in buffers. Raises AssumptionError."""
-    contents = launch.names.contents(launch.holds, launch.lengths)
-    for each in contents.buffers:
-        if may_be_written(kernel, each):
-            raise AssumptionError(
-                f"of the numbers in '{each.name}' nothing can be assumed: the kernel may write them"
-            )
-    return contents
 
 
 def _within(seconds: float | None, about: str, find: Callable[[], Answer]) -> Answer:
@@ -314,74 +264,6 @@ def _within(seconds: float | None, about: str, find: Callable[[], Answer]) -> An
         return Answer(
             about=about, verdict="undecided", obstacles=(Obstacle(why=why),), is_late=True
         )
-
-
-def assumed_of(kernel: Kernel, launch: Launch) -> Assumed:
-    """What holds of the launches that are meant, for a thread's values."""
-    unused = [axis for axis in unused_axes(kernel) if axis not in launch.wide]
-
-    def found(values: Values) -> list[Expression]:
-        groups = [values.thread.groups[axis].value == 1 for axis in unused]
-        return [*groups, *(launch.names.condition(text, values) for text in launch.holds)]
-
-    return found
-
-
-def _offered(kernel: Kernel, launch: Launch, prove: _Prove, effort: Effort) -> Answer:
-    """An answer; if it is no proof, with the weakest extra assumption found that makes it one."""
-    lemmas = Lemmas()
-    found = prove(kernel, launch, effort, lemmas)
-    if found.verdict == "proved" or not found.counterexamples or effort.is_for_proofs:
-        return found
-    with contextlib.suppress(OutOfTime):  # what was found stays
-        return replace(found, holds_if=_helping(kernel, launch, prove, _failed(found), lemmas))
-    return found
-
-
-def _helping(
-    kernel: Kernel,
-    launch: Launch,
-    prove: _Prove,
-    failed: frozenset[frozenset[Site]],
-    lemmas: Lemmas,
-) -> str:
-    """The weakest extra assumption found under which there is a proof; empty if there is none."""
-    quick = Effort(examples=1, seconds=_SECONDS_OF_TRY, only=failed)
-
-    def helps(text: str) -> bool:
-        further, more = replace(launch, holds=(*launch.holds, text)), lemmas.under_more()
-        known = replace(kernel, contents=_contents(kernel, further))
-        # What failed first is asked first: most candidates do not help there.
-        return (
-            _is_proof(prove(known, further, quick, more))
-            and _can_be(known, further)
-            and _is_proof(prove(known, further, Effort(examples=1), more))
-        )
-
-    for rising in itertools.islice(candidates(kernel, launch.names), _MOST_TRIED):
-        if helps(rising[-1]):
-            return next((text for text in rising[:-1] if helps(text)), rising[-1])
-    return ""
-
-
-def _is_proof(found: Answer) -> bool:
-    return found.verdict == "proved" and not found.in_order
-
-
-def _failed(found: Answer) -> frozenset[frozenset[Site]]:
-    """The accesses of the first counterexample."""
-    return frozenset(
-        frozenset(actor.site for actor in example.actors) for example in found.counterexamples[:1]
-    )
-
-
-def _can_be(kernel: Kernel, launch: Launch) -> bool:
-    """Whether some launch fulfils all that is assumed."""
-    study = Study(kernel, assumed_of(kernel, launch), apart=True)
-    with contextlib.suppress(AssumptionError):
-        _refuse_contradictions(kernel, launch, study)
-        return study.can([]) == "yes"
-    return False
 
 
 def _together(kernel: Kernel, uniform: Answer, raced: Answer) -> tuple[Answer, Answer]:

@@ -78,9 +78,11 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("compiler.metallib",),
         (
             "compiler.verify",
+            "compiler.verify.assumed",
             "compiler.verify.initial",
             "compiler.verify.memory",
             "compiler.verify.native",
+            "compiler.verify.offers",
             "compiler.verify.rings",
             "compiler.verify.walks",
         ),

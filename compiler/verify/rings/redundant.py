@@ -12,8 +12,8 @@ from assay.sim.simt.run.program import Program
 from assay.sim.site import Site
 
 from ..answers import Answer
+from ..assumed.contents import Contents
 from ..barriers import share_loops, uniform_barriers
-from ..contents import Contents
 from ..initial import initialised
 from ..kernel import Kernel, Size, barrier_of, prepared
 from ..lanes import Strict

@@ -10,10 +10,11 @@ from assay.sim.simt.run.program import Program
 
 from .. import barriers, races
 from ..answers import Answer, Obstacle
+from ..assumed.launch import Launch, assumed_of
 from ..barriers import share_loops
 from ..initial import ABOUT as INITIALISED
 from ..kernel import prepared
-from ..prove import Launch, assumed_of, taken_not_to_wrap
+from ..prove import taken_not_to_wrap
 from ..ranges import Lemmas
 from ..solver import own_terms
 from ..study import Study

@@ -30,6 +30,26 @@ kernel void k(device float* y, constant uint& n, uint2 at [[thread_position_in_g
     y[at.y * n + at.x] += 1;
 }
 """
+OF_GROUPS = """\
+struct Args { uint n; };
+kernel void k(device uint* y, constant Args& args, uint t [[thread_position_in_threadgroup]],
+              uint g [[threadgroup_position_in_grid]]) {
+    y[(g % args.n) * 64 + t] = g;
+}
+"""
+OF_PAIRS = """\
+kernel void k(device uint* y, constant uint& n, uint i [[thread_position_in_grid]]) {
+    y[2 * i % n] = i;
+}
+"""
+TWO_FAULTS = """\
+kernel void k(device float* y, constant uint& n, uint t [[thread_index_in_threadgroup]],
+              uint i [[thread_position_in_grid]]) {
+    threadgroup float s[64];
+    s[t] = i;
+    y[i % n] = s[t ^ 32];
+}
+"""
 IN_PART = """\
 kernel void k(device uint* y, device const float* x, uint i [[thread_position_in_threadgroup]],
               uint g [[thread_position_in_grid]]) {
@@ -114,6 +134,22 @@ def test_the_assumption_that_helps_becomes_a_guard() -> None:
     found = mended(HEAD.replace("= 64", "= [8, 8]") + TWICE)
     assert found is not None
     assert "if (at.x < n) y[at.y * n + at.x] += 1;" in found.source
+
+
+def test_limits_of_threadgroups_and_of_several_elements_become_guards() -> None:
+    of_groups = mended(HEAD + OF_GROUPS)
+    assert of_groups is not None
+    assert "if (g < args.n) y[(g % args.n) * 64 + t] = g;" in of_groups.source
+    of_pairs = mended(HEAD + OF_PAIRS)
+    assert of_pairs is not None
+    assert "if (2 * i + 2 <= n) y[2 * i % n] = i;" in of_pairs.source
+
+
+def test_two_faults_take_two_steps() -> None:
+    found = mended(HEAD + TWO_FAULTS)
+    assert found is not None
+    assert len(found.what) == 2
+    assert "if (i < n) y[i % n] = s[t ^ 32];" in found.source
 
 
 def test_what_no_small_change_mends_is_left() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from assay.compiler.msl import compile_library
 from assay.compiler.verify import Launch
-from assay.compiler.verify.contents import Contents
-from assay.compiler.verify.prove import assumed_of
+from assay.compiler.verify.assumed.contents import Contents
+from assay.compiler.verify.assumed.launch import assumed_of
 from assay.compiler.verify.rings import Need, rings_of
 from assay.compiler.verify.rings.redundant import needs_of
 from assay.proofs.names import names_of

@@ -15,7 +15,6 @@ from unittest import mock
 from assay.compiler.verify import (
     barriers,
     bounds,
-    contents,
     copies,
     intervals,
     kernel,
@@ -25,6 +24,7 @@ from assay.compiler.verify import (
     study,
     values,
 )
+from assay.compiler.verify.assumed import contents
 from assay.compiler.verify.initial import writers
 from assay.compiler.verify.loops import Induction
 from assay.compiler.verify.memory import delinearise, same_values

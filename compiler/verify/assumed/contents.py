@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 from assay.sim.simt.ir.nodes import AddressRoot, Block, BufferRoot, Instruction, block_of
 from assay.sim.simt.ir.operations.memory import LOAD
 
-from .conditions import both, negation, one_of
-from .terms import Expression, Term, quotient, signed
+from ..conditions import both, negation, one_of
+from ..terms import Expression, Term, quotient, signed
 
 if TYPE_CHECKING:
+    from ..counts import Counts
+    from ..kernel import Kernel
+    from ..values import Values
     from .assumptions import Scalar
-    from .counts import Counts
-    from .kernel import Kernel
-    from .values import Values
 
 Find = Callable[[str], Expression | None]
 _MOST_READS = 4  # of a buffer before an access
@@ -145,7 +145,7 @@ class Contents:
 
     def _some(self, name: str, of: Scalar, values: Values) -> tuple[Expression, list[Expression]]:
         """Some number of a buffer, and what is assumed of it."""
-        from .native.building import integer
+        from ..native.building import integer
 
         number = integer(f"{name}.{of.name}")
         first = -(1 << of.width - 1) if of.is_signed else 0

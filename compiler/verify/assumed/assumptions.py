@@ -8,17 +8,15 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
-from assay.sim.simt.ir.nodes import BufferRoot
-
-from .conditions import both, negation, one_of
-from .contents import Contents, Distinct, Elements, Find, may_be_written
-from .kernel import Kernel
-from .terms import Expression, quotient, signed
-from .values import Values
+from ..conditions import both, negation, one_of
+from ..kernel import Kernel
+from ..terms import Expression, quotient, signed
+from ..values import Values
+from .contents import Contents, Distinct, Elements, Find
 
 _AXES = "xyz"
 _SIZES = frozenset(f"{thing}.{axis}" for thing in ("grid", "groups") for axis in _AXES)
@@ -38,8 +36,6 @@ _ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], Expression]] = {
     ast.GtE: lambda a, b: a >= b,
 }
 _EACH = "[...]"  # what Python reads in the place of `[*]`
-_MOST_SCALARS = 4  # of which extra assumptions are tried
-_MULTIPLES = (2, 4, 8, 16, 32, 64)
 
 
 class AssumptionError(ValueError):
@@ -322,43 +318,3 @@ def _is_distinct(tree: ast.expr) -> TypeGuard[ast.Call]:
 def unused_axes(kernel: Kernel) -> list[int]:
     """Dimensions of the grid that a kernel asks nothing about, in which it has one thread."""
     return [at for at, size in enumerate(kernel.size) if size == 1 and at not in kernel.asked]
-
-
-def _is_read(kernel: Kernel, buffer: Scalar) -> bool:
-    """Whether a kernel reads a buffer that an argument is."""
-    roots = (each.root for each in kernel.accesses())
-    return any(
-        isinstance(root, BufferRoot) and root.parameter == buffer.parameter for root in roots
-    )
-
-
-def candidates(kernel: Kernel, names: Names) -> Iterator[tuple[str, ...]]:
-    """Extra assumptions that hosts often see to, the weaker ones first; of one that others are
-    stronger than, all of these, which rise to the strongest.
-    """
-    scalars = [name for name in names.scalars if "." not in name][:_MOST_SCALARS]
-    unused = unused_axes(kernel)
-    meant = [axis for at, axis in enumerate(_AXES) if at not in unused]
-    # Arguments may have such names, too.
-    axes = [each for each in meant if not {f"grid.{each}", f"groups.{each}"} & set(names.scalars)]
-    extents = [[f"grid.{axis} <= {name}" for name in scalars] for axis in axes]
-    singles = [text for each in extents for text in each]
-    yield from ((f"{name} >= 1",) for name in scalars)
-    yield from ((text,) for text in singles)
-    yield from (
-        (f"distinct({name})",)
-        for name, each in names.buffers.items()
-        if not may_be_written(kernel, each) and _is_read(kernel, each)
-    )
-    yield from (tuple(f"{name} % {by} == 0" for by in _MULTIPLES) for name in scalars)
-    for one, other in itertools.combinations(extents, 2):
-        yield from ((f"{left} and {right}",) for left in one for right in other)
-    yield from ((f"groups.{axis} == 1",) for axis in axes)
-    yield from (
-        (f"{one} and groups.{axis} == 1",)
-        for one in singles
-        for axis in axes
-        if not one.startswith(f"grid.{axis}")
-    )
-    if len(axes) > 1:
-        yield (" and ".join(f"groups.{axis} == 1" for axis in axes),)
