@@ -17,7 +17,7 @@ from .effects import (
     is_stored_to,
     may_be_repeated,
 )
-from .names import has_fours, is_kept, is_shared
+from .names import has_fours, is_kept, is_kept_by_macros, is_shared
 
 _DECLARED = r"\b(?!(?:return|else|case|do|goto)\b)[\w:]+\s+{name}\s*((?:\[[^\[\]]+\])+)"
 _POSITION = r"\bu(?:int|short)([23]?)\s+(\w+)\s*\[\[{attribute}\]\]"
@@ -30,7 +30,7 @@ _INDEX = re.compile(
 )
 _AT_MOST = re.compile(
     r"(?:(?P<by>\d+) \* )?(?P<of>grid|groups)\.(?P<axis>[xyz]) <= "
-    r"(?P<limit>\w[\w.]*(?: \* \w[\w.]*)*)"
+    r"(?P<limit>\w[\w.\[\]]*(?: \* \w[\w.\[\]]*)*)"
 )
 _FACTORS = re.compile(r"4\s*\*\s*[\w.]+(?:\s*\*\s*[\w.]+)*(?:\s*//\s*[\w.]+)?")
 _EXTRA = ("+ 1", "+ 2", "* 2")
@@ -71,13 +71,19 @@ def _is_skippable(text: str, start: int, end: int, source: str) -> bool:
 
 
 def guarded_statements(
-    places: Iterable[Node], function: Node, source: str, holds_if: str
+    places: Iterable[Node],
+    function: Node,
+    source: str,
+    holds_if: str,
+    macros: Mapping[str, str],
 ) -> Iterator[Candidate]:
     """Stores that only some threads do: those of an assumption that helps, or one thread.
 
     A thread that skips anything else goes on without what it needs.
     """
     plain = blanked(source)
+    if not is_kept_by_macros(plain[function.start : function.end], source, macros):
+        return
     conditions = list(_conditions(plain, function, holds_if))
     for node in places:
         text = plain[node.start : node.end]
@@ -184,4 +190,13 @@ def _below(header: str, text: str, source: str, limit: re.Match[str]) -> str:
     if not all(is_kept(each, text, source) for each in names):
         return ""
     by = limit["by"]
-    return f"{by} * {at} + {by} <= {limit['limit']}" if by else f"{at} < {limit['limit']}"
+    most = _as_members(limit["limit"], header)
+    return f"{at} < {most} / {by}" if by else f"{at} < {most}"
+
+
+def _as_members(limit: str, header: str) -> str:
+    """A limit as MSL has it: members of what a pointer is to are named otherwise."""
+    for name in dict.fromkeys(re.findall(r"\b([A-Za-z_]\w*)\.", limit)):
+        if re.search(rf"\*\s*(?:(?:const|restrict|__restrict)\b\s*)*{name}\b", header):
+            limit = re.sub(rf"\b{name}\.", f"{name}->", limit)
+    return limit

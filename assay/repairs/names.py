@@ -6,7 +6,7 @@ All of it is read off the text: what cannot be told is taken to be changed, or a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..edits import Node
 from .effects import ASSIGNS, is_lent, is_stored_to
@@ -15,6 +15,10 @@ _FOUR_BYTES = re.compile(
     r"(?:metal::)?(?:u?int(?:32_t)?|float|atomic_(?:u?int|float)|atomic<(?:u?int|float)>|"
     r"(?:packed_)?(?:half2|bfloat2|u?short2|u?char4))"
 )
+
+
+_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:\\\r?\n|[^\n])*)", re.MULTILINE)
+_CHANGES = re.compile(rf"(?<![<>=!]){ASSIGNS}|\+\+|--")
 
 
 def has_fours(name: str, header: str) -> bool:
@@ -49,6 +53,15 @@ def is_kept(name: str, text: str, source: str, *, pointer: bool = False) -> bool
         return False
     lent = re.finditer(own + part, text)
     return not any(is_lent(text, *each.span(), source) for each in lent)
+
+
+def is_kept_by_macros(text: str, source: str, macros: Mapping[str, str]) -> bool:
+    """Whether no macro that a part of a source uses changes anything."""
+    defined = [(found[1], found[2]) for found in _DEFINED.finditer(source)]
+    return not any(
+        _CHANGES.search(body) and re.search(rf"\b{re.escape(name.partition('(')[0])}\b", text)
+        for name, body in (*defined, *macros.items())
+    )
 
 
 def is_shared(text: str, source: str, function: Node) -> bool:

@@ -160,7 +160,7 @@ def _candidates(
     yield from barriers.mended(function, source, threadgroup=is_shared)
     yield from barriers.inserted(places, source, threadgroup=is_shared)
     yield from barriers.moved(function, source, options.macros.values())
-    yield from indices.guarded_statements(places, function, source, holds_if)
+    yield from indices.guarded_statements(places, function, source, holds_if, options.macros)
 
 
 def _function(tree: Node, source: str, proof: KernelProof) -> Node | None:

@@ -114,9 +114,7 @@ class Strict:
             return found
         study = self._study(BUFFERS, lenient=True)
         lanes = self._resting(races_within(study, self._which(found)))
-        offered = found.holds_if if lanes.verdict == "proved" else ""
-        lanes = replace(lanes, rests_on=tuple(study.ranges.rests_on()))
-        return replace(merged(found, lanes), holds_if=offered)
+        return merged(found, replace(lanes, rests_on=tuple(study.ranges.rests_on())))
 
     def _which(self, found: Answer) -> Which:
         return one_writes if self._is_meant else of_stores(found.in_order)

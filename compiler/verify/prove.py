@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -18,7 +18,7 @@ from .initial import initialised
 from .kernel import Kernel, Lack, is_read_only, prepared, read_by_all
 from .lanes import Strict
 from .memory.stored import stored_in
-from .offers import Prove, offered, offered_of, with_more
+from .offers import Prove, with_offer
 from .ranges import NEGATIVE, Lemmas
 from .solver import OutOfTime, own_terms, time_limit
 from .study import Effort, Study
@@ -94,24 +94,20 @@ def prove(
         is_meant=launch.lanes,
     )
 
-    def ask(prove: Prove, kernel: Kernel = kernel) -> Answer:
-        if offers:
-            return offered(kernel, launch, prove, effort)
-        return prove(kernel, launch, effort, Lemmas())
-
     def within_bounds() -> Answer:
-        answer = ask(_bounds)
+        answer = _bounds(kernel, launch, effort, Lemmas())
         if answer.verdict == "proved":
             return if_followed(answer)
         stored = stored_in(kernel, Study(kernel, assumed, alone=True, effort=effort).a)
         if not stored or not reads_what_was_stored():
             return if_followed(answer)
-        known = ask(_bounds, replace(kernel, stored=stored))
+        known = _bounds(replace(kernel, stored=stored), launch, effort, Lemmas())
         return if_followed(known if known.verdict == "proved" else answer)
 
     def if_followed(answer: Answer) -> Answer:
         """A proof, if what the optimiser took threads to read is what they do read."""
-        needed = _communicated(kernel) if optimised and _is_offered(answer) else set()
+        is_proof = optimised and answer.verdict == "proved"
+        needed = _communicated(kernel) if is_proof else set()
         return answer if not needed or are_proved(needed) else _of_lacking(answer)
 
     def reads_what_was_stored() -> bool:
@@ -141,6 +137,9 @@ def prove(
     def threadgroup_races() -> Answer:
         return strict.threadgroup(study(races.THREADGROUP))
 
+    def buffer_races() -> Answer:
+        return strict.buffers(_buffer_races(kernel, launch, effort, Lemmas()))
+
     found: list[Answer] = []
     buffers_rest = races.BUFFERS in about and bool(read_by_all(kernel))
     if set(about) - {bounds.ABOUT}:
@@ -156,21 +155,24 @@ def prove(
         written = within(INITIALISED, lambda: _initialised(kernel, launch, effort, lemmas))
         found.append(_resting(_resting(written, uniform), raced))
     if races.BUFFERS in about:
-        answer = _resting(
-            within(races.BUFFERS, lambda: strict.buffers(ask(_buffer_races))), uniform
-        )
+        answer = _resting(within(races.BUFFERS, buffer_races), uniform)
         found.append(_resting(answer, raced) if buffers_rest else answer)
     if bounds.ABOUT in about:
         found.append(within(bounds.ABOUT, within_bounds))
     meant = [_of_what_is_there(kernel, each) for each in found if each.about in about]
     quick = replace(effort, is_for_proofs=True)  # how lanes part is not shown
 
-    def is_proved_with(needed: str, text: str, seconds: float | None) -> bool:
-        further = with_more(launch, text)
+    together = _of_whole_simdgroups(
+        meant, lambda: Study(kernel, assumed, together=True, effort=quick)
+    )
+    if not offers or effort.is_for_proofs:
+        return together
+
+    def is_proved(about: str, launch: Launch, seconds: float) -> bool:
         answers = prove(
             program,
-            further,
-            {needed},
+            launch,
+            {about},
             seconds=seconds,
             offers=False,
             effort=quick,
@@ -178,21 +180,25 @@ def prove(
         )
         return [each.verdict for each in answers] == ["proved"]
 
-    def with_offer(answer: Answer) -> Answer:
-        if not offers or effort.is_for_proofs or answer.about not in TOGETHER[0]:
-            return answer
-        is_proved = functools.partial(is_proved_with, answer.about)
-        return offered_of(answer, kernel, launch, is_proved, seconds)
-
-    meant = [with_offer(each) for each in meant]
-    return _of_whole_simdgroups(meant, lambda: Study(kernel, assumed, together=True, effort=quick))
+    rest_is_proved = not launch.lanes and all(
+        each.verdict == "proved" for each in found if each.about in TOGETHER[0]
+    )
+    return [
+        with_offer(
+            each,
+            kernel,
+            launch,
+            seconds,
+            functools.partial(is_proved, each.about),
+            _ALONE.get(each.about) if rest_is_proved else None,
+        )
+        for each in together
+    ]
 
 
 def _of_whole_simdgroups(answers: list[Answer], study: Callable[[], Study]) -> list[Answer]:
-    """Proofs about what a simdgroup does as a whole, and offers of them, are none where part of one
-    may come to it.
-    """
-    rests = [_is_offered(each) and each.about != barriers.ABOUT for each in answers]
+    """Proofs about what a simdgroup does as a whole are none where part of one may come to it."""
+    rests = [each.verdict == "proved" and each.about != barriers.ABOUT for each in answers]
     obstacles = tuple(made_by_part(study())) if any(rests) else ()
     return [
         _without_proof(each, obstacles) if obstacles and rest else each
@@ -200,15 +206,10 @@ def _of_whole_simdgroups(answers: list[Answer], study: Callable[[], Study]) -> l
     ]
 
 
-def _is_offered(answer: Answer) -> bool:
-    """Whether there is a proof, if only with an extra assumption."""
-    return answer.verdict == "proved" or bool(answer.holds_if)
-
-
 def _without_proof(answer: Answer, obstacles: tuple[Obstacle, ...]) -> Answer:
-    """An answer that is no proof, and would be none with the extra assumption that was found."""
+    """An answer that is no proof."""
     if answer.verdict != "proved":
-        return replace(answer, holds_if="")
+        return answer
     return replace(answer, verdict="undecided", obstacles=obstacles)
 
 
@@ -330,3 +331,7 @@ def _bounds_by(study: Study, launch: Launch) -> Answer:
 def taken_not_to_wrap(*studies: Study) -> tuple[Obstacle, ...]:
     """What is taken to hold of numbers, with its places."""
     return tuple(dict.fromkeys(each for study in studies for each in study.ranges.rests_on()))
+
+
+_ALONE: Final[Mapping[str, Prove]] = {races.BUFFERS: _buffer_races, bounds.ABOUT: _bounds}
+"""How properties are asked about where all that they rest on is proved."""

@@ -1,5 +1,5 @@
 """Extra assumptions under which there would be a proof, as weak as they can be found."""
 
-from .offer import Prove, offered, offered_of, with_more
+from .offer import IsProved, Prove, with_offer
 
-__all__ = ["Prove", "offered", "offered_of", "with_more"]
+__all__ = ["IsProved", "Prove", "with_offer"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,95 +16,132 @@ from ..assumed.assumptions import unused_axes
 from ..assumed.launch import Launch, assumed_of, can_be, contents_of
 from ..kernel import Kernel
 from ..ranges import Lemmas
-from ..solver import OutOfTime
+from ..solver import OutOfTime, time_limit
 from ..study import Effort, Study
 from .choices import choices
-from .weakest import weakest
+from .rising import Chosen, sensible, together
+from .weakest import Ask, weakest
 
-_MOST_ROUNDS: Final = 4  # in which an extra assumption is looked for
+_MOST_ROUNDS: Final = 5
+_MOST_TRIES: Final = 60  # for a property
+_MOST_SECONDS: Final = 20.0
 _SECONDS_OF_TRY: Final = 0.3
 Prove = Callable[[Kernel, Launch, Effort, Lemmas], Answer]
+IsProved = Callable[[Launch, float], bool]
 
 
-def offered(kernel: Kernel, launch: Launch, prove: Prove, effort: Effort) -> Answer:
-    """An answer; if it is no proof, with the weakest extra assumption found that makes it one."""
-    lemmas = Lemmas()
-    found = prove(kernel, launch, effort, lemmas)
-    if found.verdict == "proved" or not found.counterexamples or effort.is_for_proofs:
-        return found
-    with contextlib.suppress(OutOfTime):  # what was found stays
-        return replace(found, holds_if=_helping(kernel, launch, prove, _failed(found), lemmas))
-    return found
-
-
-def _helping(
-    kernel: Kernel,
-    launch: Launch,
-    prove: Prove,
-    failed: frozenset[frozenset[Site]],
-    lemmas: Lemmas,
-) -> str:
-    """The weakest extra assumption found under which there is a proof; empty if there is none."""
-
-    def found(text: str, effort: Effort) -> Answer:
-        further = with_more(launch, text)
-        assumed = replace(kernel, contents=contents_of(kernel, further))
-        return prove(assumed, further, effort, lemmas.under_more())
-
-    def helps(effort: Effort, text: str) -> bool:
-        return _is_proof(found(text, effort))
-
-    for _ in range(_MOST_ROUNDS):
-        # What failed is asked first: mostly nothing helps there.
-        quick = Effort(examples=1, seconds=_SECONDS_OF_TRY, only=failed, is_for_proofs=True)
-        text = extra_assumption(kernel, launch, functools.partial(helps, quick))
-        answer = found(text, Effort(examples=1)) if text else None
-        if answer is None or _is_proof(answer):
-            return text
-        failed |= _failed(answer)
-    return ""
-
-
-def offered_of(
+def with_offer(
     answer: Answer,
     kernel: Kernel,
     launch: Launch,
-    is_proved: Callable[[str, float | None], bool],
     seconds: float | None,
+    is_proved: IsProved,
+    prove: Prove | None = None,
 ) -> Answer:
-    """An answer with the weakest extra assumption found under which there is a proof, by whether
-    there is one in so many seconds.
+    """An answer that is no proof, with the weakest extra assumption found that makes it one.
+
+    Args:
+        answer: what was found.
+        kernel: what it is about.
+        launch: what is assumed already.
+        seconds: for the search, if it is to take less than it mostly may.
+        is_proved: whether the property is proved of a launch in so many seconds, with all that
+            this rests on.
+        prove: the property alone, where the rest is proved.
     """
     if answer.verdict == "proved" or not answer.counterexamples:
         return answer
-    end = None if seconds is None else time.monotonic() + seconds
-
-    def helps(text: str) -> bool:
-        left = None if end is None else end - time.monotonic()
-        if left is not None and left <= 0:
-            raise OutOfTime
-        return is_proved(text, left)
-
-    with contextlib.suppress(OutOfTime):  # what was found stays
-        return replace(answer, holds_if=extra_assumption(kernel, launch, helps))
+    seconds = _MOST_SECONDS if seconds is None else min(seconds, _MOST_SECONDS)
+    search = _Search(kernel, launch, seconds, is_proved)
+    with contextlib.suppress(OutOfTime), time_limit(seconds):  # what was found stays
+        found = search.by_one_question(prove, _failed(answer)) if prove else search.by_proofs()
+        return replace(answer, holds_if=together(found))
     return answer
 
 
-def extra_assumption(kernel: Kernel, launch: Launch, helps: Callable[[str], bool]) -> str:
-    """The weakest found that helps beside what is assumed of launches; empty if none does."""
-    read = {(name, at) for name, (at, _), _ in Study(kernel, assumed_of(kernel, launch)).scalars()}
-    unused = unused_axes(kernel)
-    known = choices(kernel, launch.names, launch.lengths, read, unused=unused)
+class _Search:
+    """Looks for an extra assumption. Raises OutOfTime where there is no time left for it."""
 
-    def possible(text: str) -> bool:
-        return can_be(kernel, with_more(launch, text))
+    def __init__(self, kernel: Kernel, launch: Launch, seconds: float, is_proved: IsProved) -> None:
+        self._kernel = kernel
+        self._launch = launch
+        self._end = time.monotonic() + seconds
+        self._is_proved = is_proved
+        self._tries = 0
+        study = Study(kernel, assumed_of(kernel, launch))
+        self._choices = choices(
+            kernel,
+            launch.names,
+            launch.lengths,
+            {(name, at) for name, (at, _), _ in study.scalars()},
+            unused=unused_axes(kernel),
+        )
 
-    return next(filter(None, (weakest(each, helps, possible) for each in known)), "")
+    def by_proofs(self) -> list[Chosen]:
+        """The weakest conditions found that make a proof; none if none do."""
+        return self._weakest([], self._makes_a_proof)
 
+    def by_one_question(self, prove: Prove, failed: frozenset[frozenset[Site]]) -> list[Chosen]:
+        """The same, where one question decides: of the accesses that failed first, then of those
+        that fail beside what helped these.
+        """
+        lemmas = Lemmas()
 
-def with_more(launch: Launch, text: str) -> Launch:
-    """With an extra assumption."""
-    return replace(launch, holds=(*launch.holds, text))
+        def found(parts: Sequence[Chosen], effort: Effort) -> Answer:
+            further = self._with(together(parts))
+            assumed = replace(self._kernel, contents=contents_of(self._kernel, further))
+            return prove(assumed, further, effort, lemmas.under_more())
+
+        def help_with(failed: frozenset[frozenset[Site]], parts: Sequence[Chosen]) -> bool:
+            quick = Effort(examples=1, seconds=_SECONDS_OF_TRY, only=failed, is_for_proofs=True)
+            return _is_proof(found(parts, quick))
+
+        parts: list[Chosen] = []
+        for _ in range(_MOST_ROUNDS):
+            further = self._weakest(parts, functools.partial(help_with, failed))
+            if not further:
+                return []
+            parts = [*parts, *further]
+            answer = found(parts, Effort(examples=1))
+            if _is_proof(answer):
+                parts = self._without_needless(parts, len(parts) - len(further))
+                return parts if self._makes_a_proof(parts) else []
+            failed = _failed(answer)
+        return []
+
+    def _weakest(self, beside: Sequence[Chosen], helps: Ask) -> list[Chosen]:
+        """The weakest found that help beside others."""
+
+        def counted(parts: Sequence[Chosen]) -> bool:
+            self._tries += 1
+            if self._tries > _MOST_TRIES:
+                raise OutOfTime
+            return helps([*beside, *parts])
+
+        def can_be(parts: Sequence[Chosen]) -> bool:
+            return self._can_be([*beside, *parts])
+
+        return weakest(self._choices.tries(), counted, can_be)
+
+    def _without_needless(self, parts: list[Chosen], earlier: int) -> list[Chosen]:
+        """Without those of the first parts that no others found later leave needed."""
+        for each in parts[:earlier]:
+            rest = [part for part in parts if part is not each]
+            if self._makes_a_proof(rest):
+                parts = rest
+        return parts
+
+    def _makes_a_proof(self, parts: Sequence[Chosen]) -> bool:
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise OutOfTime
+        return self._is_proved(self._with(together(parts)), left)
+
+    def _can_be(self, parts: Sequence[Chosen]) -> bool:
+        return can_be(self._kernel, self._with(sensible(parts)))
+
+    def _with(self, text: str) -> Launch:
+        return replace(self._launch, holds=(*self._launch.holds, text))
 
 
 def _is_proof(found: Answer) -> bool:

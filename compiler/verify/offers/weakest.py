@@ -1,73 +1,73 @@
-"""The weakest of conditions that help: none can be left out, and none be weaker.
+"""The weakest of conditions that help: as they are asked about, none can be left out or be weaker.
 
-Whether conditions help only grows with what is assumed. So all of them are tried together, in their
-strongest forms; if that helps, those are found that are needed, by halves (U. Junker,
-"QuickXplain", AAAI 2004), and then how weak each can be.
+Conditions are tried together first. If that helps, those are found that are needed, by halves
+(U. Junker, "QuickXplain", AAAI 2004), and then how weak each can be. This takes for granted that
+what helps still does if more is assumed.
 """
 
 from __future__ import annotations
 
 import bisect
 import functools
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 
-from .rising import Chosen, Rising, together
+from .rising import Chosen, Rising, strongest
 
-Ask = Callable[[str], bool]
+Ask = Callable[[Sequence[Chosen]], bool]
+_MOST_PARTS = 5  # more would tell nobody anything
 
 
-def weakest(choices: Sequence[Rising], helps: Ask, can_be: Ask) -> str:
-    """Conditions under which something holds, as one; empty if all of them do not help.
+def weakest(tries: Iterable[Sequence[Chosen]], helps: Ask, can_be: Ask) -> list[Chosen]:
+    """Conditions under which something holds together; none if none are found.
 
     Args:
-        choices: what may be assumed; the more natural comes first, and stays rather than others.
-        helps: whether it holds under a condition.
-        can_be: whether anything fulfils a condition.
+        tries: what may be assumed, one after the other; of each the more natural comes first, and
+            stays rather than others.
+        helps: whether it holds under conditions.
+        can_be: whether anything fulfils conditions together.
     """
-    everything = _helping(choices, helps, can_be)
-    if not everything:
-        return ""
-    needed = _needed([], everything, helps)
-    for at in range(len(needed)):
-        needed = _weaker(needed, at, helps)
-    return together(needed)
-
-
-def _helping(choices: Sequence[Rising], helps: Ask, can_be: Ask) -> list[Chosen]:
-    """The strongest conditions that something fulfils together, if they help; else none.
-
-    Where not all can hold, those that are less natural may have to go first, or last.
-    """
-    everything = [Chosen(each) for each in choices]
-    if not everything:
-        return []
-    if can_be(together(everything)):
-        return everything if helps(together(everything)) else []
-    for order in (choices, choices[::-1]):
-        chosen = _possible(order, can_be)
-        if chosen and helps(together(chosen)):
-            return sorted(chosen, key=lambda each: choices.index(each.rising))
+    for everything in tries:
+        needed = _needed([], _helping(everything, helps, can_be), helps)
+        if 0 < len(needed) <= _MOST_PARTS:
+            for at in reversed(range(len(needed))):  # the more natural ones give way last
+                needed = _weaker(needed, at, helps)
+            return needed
     return []
 
 
-def _possible(choices: Sequence[Rising], can_be: Ask) -> list[Chosen]:
+def _helping(everything: Sequence[Chosen], helps: Ask, can_be: Ask) -> list[Chosen]:
+    """Conditions that something fulfils together, if they help; else none.
+
+    Where not all can hold, those that are less natural may have to go first, or last.
+    """
+    if not everything:
+        return []
+    if can_be(everything):
+        return list(everything) if helps(everything) else []
+    for order in (everything, everything[::-1]):
+        chosen = _possible(order, can_be)
+        if chosen and helps(chosen):
+            return chosen if order is everything else chosen[::-1]
+    return []
+
+
+def _possible(everything: Sequence[Chosen], can_be: Ask) -> list[Chosen]:
     """Conditions that something fulfils together, the first ones as strong as they can be."""
     kept: list[Chosen] = []
-    for each in choices:
-        beside = functools.partial(_is_possible_beside, kept, each, can_be)
-        count = bisect.bisect_left(range(len(each.texts)), True, key=lambda at: not beside(at))
-        kept = [*kept, Chosen(each, count - 1)] if count else kept
+    for each in everything:
+        is_in_vain = functools.partial(_is_impossible, kept, each.rising, can_be)
+        count = bisect.bisect_left(range(each.at + 1), True, key=is_in_vain)
+        kept = [*kept, Chosen(each.rising, count - 1)] if count else kept
     return kept
 
 
-def _is_possible_beside(beside: list[Chosen], rising: Rising, can_be: Ask, at: int) -> bool:
-    return can_be(together([*beside, Chosen(rising, at)]))
+def _is_impossible(beside: list[Chosen], rising: Rising, can_be: Ask, at: int) -> bool:
+    return not can_be([*beside, Chosen(rising, at)])
 
 
 def _needed(beside: list[Chosen], of: list[Chosen], helps: Ask) -> list[Chosen]:
     """Those of conditions, which help beside others, that are needed to."""
-    if beside and helps(together(beside)):
+    if not of or (beside and helps(beside)):
         return []
     return _needed_of(beside, of, helps)
 
@@ -89,12 +89,18 @@ def _needed_of(beside: list[Chosen], of: list[Chosen], helps: Ask) -> list[Chose
 
 def _weaker(chosen: list[Chosen], at: int, helps: Ask) -> list[Chosen]:
     """Conditions of which one is as weak as it can be."""
-    levels = range(chosen[at].at % len(chosen[at].rising.texts))
-    weakest = bisect.bisect_left(
-        levels, True, key=lambda level: helps(together(_with(chosen, at, level)))
+
+    def helps_with(one: Chosen) -> bool:
+        return helps(_with(chosen, at, one))
+
+    rising, most = chosen[at].rising, chosen[at].at
+    if rising.implied and helps_with(other := strongest(rising.implied[most])):
+        return _weaker(_with(chosen, at, other), at, helps)
+    level = bisect.bisect_left(
+        range(most), True, key=lambda level: helps_with(Chosen(rising, level))
     )
-    return _with(chosen, at, weakest)
+    return _with(chosen, at, Chosen(rising, level))
 
 
-def _with(chosen: list[Chosen], at: int, level: int) -> list[Chosen]:
-    return [*chosen[:at], replace(chosen[at], at=level), *chosen[at + 1 :]]
+def _with(chosen: list[Chosen], at: int, one: Chosen) -> list[Chosen]:
+    return [*chosen[:at], one, *chosen[at + 1 :]]

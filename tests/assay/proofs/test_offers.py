@@ -214,3 +214,94 @@ def test_numbers_are_as_large_or_small_as_they_have_to_be() -> None:
 @pytest.mark.parametrize("about", ["threadgroup races", "initialised"])
 def test_nothing_is_offered_where_a_barrier_is_missing(about: str) -> None:
     assert _offered(MISSING, about=about) == ""
+
+
+PLACES = """\
+kernel void k(device const float* x, device float* y, constant uint& w, constant uint& h,
+              constant uint& d, uint3 p [[thread_position_in_grid]]) {
+    uint i = (p.z * h + p.y) * w + p.x;
+    y[i] = x[i];
+}
+"""
+WORDS = """\
+struct G {{ uint x; uint y; }};
+kernel void k(device const uint* in, device uint* out, constant uint& lambda, constant uint& n,
+              constant G& {grid}, uint i [[thread_position_in_grid]]) {{
+    out[i % n] = in[i] + lambda + {grid}.x;
+}}
+"""
+SIGNED = """\
+kernel void k(device float* y, constant int& n, uint t [[thread_position_in_threadgroup]]) {
+    threadgroup float s[64];
+    s[int(t) % 4 + min(n, 60)] = 1;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    y[t] = 1;
+}
+"""
+PAIRS = """\
+kernel void k(device const float4* x, device float4* y, constant uint& w, constant uint& h,
+              constant uint& c, uint3 p [[thread_position_in_grid]]) {
+    float4 most = max(x[(2 * p.y * w + 2 * p.x) * (c / 4) + p.z],
+                      x[((2 * p.y + 1) * w + 2 * p.x + 1) * (c / 4) + p.z]);
+    y[(p.y * (w / 2) + p.x) * (c / 4) + p.z] = most;
+}
+"""
+HISTOGRAM = """\
+kernel void k(device const uint* x, device uint* y, constant uint& n, constant uint& bins,
+              uint i [[thread_position_in_grid]], uint t [[thread_position_in_threadgroup]]) {
+    threadgroup atomic_uint s[256];
+    atomic_store_explicit(&s[t], 0, memory_order_relaxed);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    atomic_fetch_add_explicit(&s[x[i] % bins], 1, memory_order_relaxed);
+}
+"""
+MANY = """\
+kernel void k(device float* y, constant uint& n, uint t [[thread_position_in_threadgroup]]) {
+    threadgroup float s[6000];
+    for (uint i = t; i < n; i += 64) s[i] = 1;
+}
+"""
+LANES = """\
+kernel void k(device uint* x, constant uint& n, uint i [[thread_position_in_grid]]) {
+    x[i % n] = i;
+}
+"""
+
+
+def test_each_dimension_is_held_against_what_it_counts() -> None:
+    lengths = {"x": "4 * w * h * d", "y": "4 * w * h * d"}
+    found = _offered(PLACES, about="bounds", size="[8, 8, 1]", **lengths)
+    assert found == "grid.x <= w and grid.y <= h and grid.z <= d"
+
+
+def test_limits_may_be_for_unlike_numbers_of_elements() -> None:
+    found = _offered(PAIRS, about="buffer races", size="[8, 8, 1]")
+    assert found == "2 * grid.x <= w and 4 * grid.z <= c"
+
+
+def test_names_that_no_assumption_can_say_are_left_out() -> None:
+    assert _offered(WORDS.format(grid="all")) == "grid.x <= n"
+    assert _offered(WORDS.format(grid="grid")) == ""
+
+
+def test_nothing_is_a_multiple_by_being_nothing() -> None:
+    assert _offered(LANES, "n <= 32") == ""
+
+
+def test_numbers_with_a_sign_may_be_nothing() -> None:
+    assert _offered(SIGNED, about="bounds") == "n >= 0"
+
+
+def test_large_and_small_numbers_may_be_needed_together() -> None:
+    found = _offered(HISTOGRAM, about="bounds", size=256, x="4 * n")
+    assert found == "grid.x <= n and bins >= 1 and bins <= 256"
+
+
+def test_arrays_may_have_any_size() -> None:
+    assert _offered(MANY, about="bounds") == "n <= 6000"
+
+
+def test_without_lock_step_more_is_needed() -> None:
+    options = ProofOptions(cache=False, lanes=True)
+    (proof,) = prove_source(_HEAD.format(size=32) + LANES, "k.metal", options, workers=1)
+    assert next(x.holds_if for x in proof.answers if x.about == "buffer races") == "grid.x <= n"

@@ -56,7 +56,7 @@ def test_a_guarded_store_leaves_the_else_to_its_branch() -> None:
 def test_a_statement_guarded_by_a_thread_leaves_the_else_to_its_branch() -> None:
     source = function("threadgroup uint y;\nif (b) y = 1;\nelse z = 2;")
     (kernel,) = statements(source).children
-    (found,) = guarded_statements([simple(source, "y = 1;")], kernel, source, "")
+    (found,) = guarded_statements([simple(source, "y = 1;")], kernel, source, "", {})
     expected = function("threadgroup uint y;\nif (b) { if (t == 0) y = 1; }\nelse z = 2;")
     assert applied(source, found.edits) == expected
 

@@ -50,6 +50,18 @@ kernel void k(device float* y, constant uint& n, uint t [[thread_index_in_thread
     y[i % n] = s[t ^ 32];
 }
 """
+OF_MEMBERS = """\
+struct Args { uint ne[4]; };
+kernel void k(device uint* y, constant Args* args, uint i [[thread_position_in_grid]]) {
+    y[i % args->ne[1]] = i;
+}
+"""
+CHANGED = """\
+kernel void k(device uint* x, constant uint& n, uint i [[thread_position_in_grid]]) {
+    STEP;
+    x[i % n] = i;
+}
+"""
 IN_PART = """\
 kernel void k(device uint* y, device const float* x, uint i [[thread_position_in_threadgroup]],
               uint g [[thread_position_in_grid]]) {
@@ -142,7 +154,18 @@ def test_limits_of_threadgroups_and_of_several_elements_become_guards() -> None:
     assert "if (g < args.n) y[(g % args.n) * 64 + t] = g;" in of_groups.source
     of_pairs = mended(HEAD + OF_PAIRS)
     assert of_pairs is not None
-    assert "if (2 * i + 2 <= n) y[2 * i % n] = i;" in of_pairs.source
+    assert "if (i < n / 2) y[2 * i % n] = i;" in of_pairs.source
+    of_members = mended(HEAD + OF_MEMBERS)
+    assert of_members is not None
+    assert "if (i < args->ne[1]) y[i % args->ne[1]] = i;" in of_members.source
+
+
+def test_what_a_macro_may_change_is_in_no_guard() -> None:
+    step = "#define STEP i += 1\n" + HEAD + CHANGED
+    assert mended(step) is None
+    found = mended(step.replace("    STEP;\n", ""))
+    assert found is not None
+    assert "if (i < n) x[i % n] = i;" in found.source
 
 
 def test_two_faults_take_two_steps() -> None:
