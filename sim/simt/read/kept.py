@@ -48,6 +48,7 @@ _COPY = re.compile(
     rf"(?P<from>ptr[^,]*?) (?P<name>{_TARGET}), i64 (?P<size>\d+), "
     r"i1 \w+\)[^!\n]*?(?P<place>, !dbg ![0-9]+)?(?:, !tbaa[^\n]*)?$"
 )
+_ALIGNMENT = re.compile(r" align (\d+)")
 _ALIGNED = re.compile(r" (?:align \d+|dereferenceable\w*\(\d+\)|nonnull|noundef|readonly)")
 _TOUCH = "__assay_touch"
 _POINTED = rf"(?:{_TARGET}|(?:getelementptr|addrspacecast) [^\n]*?\)|null|undef|poison)"
@@ -65,9 +66,11 @@ _VECTOR = re.compile(r"<(\d+) x (\w+)>$")
 _OWN_LOAD = re.compile(rf"^(  %\S+ = load )(?!volatile|atomic)([^\n]*?, ptr (?P<pointer>{_NAME}))")
 _KEPT_OWN_LOAD = re.compile(r"^(  %\S+ = load )volatile ([^\n]*?, ptr %)", re.MULTILINE)
 _HIDDEN = "nounwind willreturn memory(inaccessiblemem: write)"
-_UNSETTLED = "__assay_copy"  # from one pointer to another; then bytes, and address spaces
+# From one pointer to another; then bytes, address spaces, and what addresses are multiples of.
+_UNSETTLED = "__assay_copy"
 _UNSETTLED_COPY = re.compile(
-    rf"^  (?:tail )?call void @{_UNSETTLED}\.(?P<size>\d+)\.\d+\.\d+\("
+    rf"^  (?:tail )?call void @{_UNSETTLED}\.(?P<size>\d+)\.\d+\.\d+"
+    r"\.(?P<to>\d+)\.(?P<of>\d+)\("
     rf"(?P<into>ptr(?: {_SPACE})?) [^\n]*?(?P<target>{_POINTED}), "
     rf"(?P<from>ptr(?: {_SPACE})?) [^\n]*?(?P<name>{_POINTED})\){_END}"
 )
@@ -96,9 +99,10 @@ def mark_copies(text: str) -> str:
                 lines.append(line)
                 continue
             into, from_ = _ALIGNED.sub("", copy["into"]), _ALIGNED.sub("", copy["from"])
+            aligned = _alignment(copy["into"]), _alignment(copy["from"])
             is_read = _is_shared(from_, copy["name"], shared)
             if is_read and _is_shared(into, copy["target"], shared):
-                lines += _copied(copy, from_, into, f"%assay.copy.{number}.{at}")
+                lines += _copied(copy, from_, into, aligned, f"%assay.copy.{number}.{at}")
                 continue
             touch = f"{_TOUCH}.{copy['size']}.{_number_of(from_)}"
             declared[touch] = f"({from_} readnone) {_HIDDEN}"
@@ -107,7 +111,7 @@ def mark_copies(text: str) -> str:
                 lines.append(line)
                 continue
             spaces = f"{_number_of(into)}.{_number_of(from_)}"
-            name = f"{_UNSETTLED}.{copy['size']}.{spaces}"
+            name = f"{_UNSETTLED}.{copy['size']}.{spaces}.{aligned[0]}.{aligned[1]}"
             declared[name] = f"({into}, {from_}) nounwind willreturn memory(argmem: readwrite)"
             passed = f"{into} {copy['target']}, {from_} {copy['name']}"
             lines.append(f"  call void @{name}({passed}){copy['place'] or ''}")
@@ -131,13 +135,15 @@ def settled(text: str) -> str:
             if copy is None:
                 lines.append(line)
             elif own.isdisjoint((copy["target"], copy["name"])):
-                lines += _copied(copy, copy["from"], copy["into"], f"%assay.settled.{number}.{at}")
+                aligned, name = (copy["to"], copy["of"]), f"%assay.settled.{number}.{at}"
+                lines += _copied(copy, copy["from"], copy["into"], aligned, name)
             else:
                 into, from_ = copy["into"], copy["from"]
                 name = f"@llvm.memcpy.p{_number_of(into)}.p{_number_of(from_)}.i64"
                 declared.add(f"declare void {name}({into}, {from_}, i64, i1)")
                 lines.append(
-                    f"  call void {name}({into} {copy['target']}, {from_} {copy['name']}, "
+                    f"  call void {name}({into} align {copy['to']} {copy['target']}, "
+                    f"{from_} align {copy['of']} {copy['name']}, "
                     f"i64 {copy['size']}, i1 false){copy['place'] or ''}"
                 )
     known = set(re.findall(r"(?m)^declare [^\n]*@(llvm\.memcpy[.\w]+)", text))
@@ -291,16 +297,26 @@ def _loads(touched: re.Match[str], number: int) -> Iterator[str]:
         yield f"  {name}.{at} = load volatile {kind}, {space} {name}.at{at}, align 1{place}"
 
 
-def _copied(copy: re.Match[str], from_: str, into: str, name: str) -> Iterator[str]:
-    """Loads of all bytes, and stores of them."""
+def _alignment(pointer: str) -> str:
+    """What a copy's address is a multiple of by its type."""
+    found = _ALIGNMENT.search(pointer)
+    return found[1] if found else "1"
+
+
+def _copied(
+    copy: re.Match[str], from_: str, into: str, aligned: tuple[str, str], name: str
+) -> Iterator[str]:
+    """Loads of all bytes, and stores of them; the first of each stands for the alignment of all."""
     place, words = copy["place"] or "", list(_words(int(copy["size"])))
+    to, of = aligned
     for at, kind in words:
         yield f"  {name}.from{at} = getelementptr i8, {from_} {copy['name']}, i64 {at}{place}"
-        yield f"  {name}.{at} = load volatile {kind}, {from_} {name}.from{at}, align 1{place}"
+        source, align = f"{from_} {name}.from{at}", 1 if at else of
+        yield f"  {name}.{at} = load volatile {kind}, {source}, align {align}{place}"
     for at, kind in words:
         yield f"  {name}.into{at} = getelementptr i8, {into} {copy['target']}, i64 {at}{place}"
         value, target = f"{kind} {name}.{at}", f"{into} {name}.into{at}"
-        yield f"  store volatile {value}, {target}, align 1{place}"
+        yield f"  store volatile {value}, {target}, align {1 if at else to}{place}"
 
 
 def _words(size: int) -> Iterator[tuple[int, str]]:
