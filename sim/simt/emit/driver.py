@@ -35,6 +35,7 @@ def driver(
     shadowed: bool = False,
     taped: bool = False,
     packs: int = 1,
+    compares_calls: bool = False,
 ) -> str:
     """`@run(ctx, first, count, code)`: runs threadgroups of the context's box by a kernel's code.
 
@@ -42,9 +43,10 @@ def driver(
     that the context says, and finds memory that nobody has written filled with the context's byte.
     A `shadowed` one has shadows of private and threadgroup memory, which say what was not written
     yet. A `taped` one tells which simdgroup's events follow. Of a kernel that runs `packs`
-    threadgroups at once the box counts these in x.
+    threadgroups at once the box counts these in x. Of one that `compares_calls` it is told when all
+    simdgroups have ended, though it has no barriers.
     """
-    fill = _Fill(observed, shadowed, taped)
+    fill = _Fill(observed, shadowed, taped, compares_calls)
     private_bytes = private_memory * LANES
     make = _with_barriers if has_barriers else _straight
     body = make(simdgroups, private_bytes, fill)
@@ -115,8 +117,9 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 class _Fill:
     """What differs in the loop around an observed kernel."""
 
-    def __init__(self, observed: bool, shadowed: bool, taped: bool) -> None:
+    def __init__(self, observed: bool, shadowed: bool, taped: bool, compares_calls: bool) -> None:
         self.observed = observed
+        self.compares_calls = compares_calls
         self.taped = taped
         self.shadowed = shadowed
         self.byte = "%fill" if observed else "0"
@@ -151,6 +154,9 @@ class _Fill:
 
     def round(self, simdgroups: int) -> str:
         return self._only(f"  call void @assay_watch_round(ptr %ctx, i32 {simdgroups})")
+
+    def all_ended(self, simdgroups: int) -> str:
+        return self.round(simdgroups) if self.compares_calls else ""
 
     def resume(self) -> str:
         if not self.taped:
@@ -207,7 +213,10 @@ simdgroup:
 simdgroup.end:
   %n.next = add i32 %n, 1
   %n.more = icmp ult i32 %n.next, {simdgroups}
-  br i1 %n.more, label %simdgroup, label %group.end
+  br i1 %n.more, label %simdgroup, label %all.ended
+all.ended:
+{fill.all_ended(simdgroups)}
+  br label %group.end
 """
 
 

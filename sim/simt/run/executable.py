@@ -82,6 +82,7 @@ class Executable:
             shadowed="init" in observers,
             taped=TAPE in observers,
             packs=self.packs,
+            compares_calls=self.watch_needs.compares_calls,
         )
         self.run = LoadedKernel(stored[8 + length :], around, known).run
         self._loops: list[tuple[dict[str, Any], list[int]]] = head["loops"]

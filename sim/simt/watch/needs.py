@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..ir.llvm_types import Scalar, size_of
 from ..ir.nodes import THREADGROUP_ROOTS, AddressRoot, BufferRoot, Function
+from ..ir.operations.marks import OBSERVE_TOGETHER
 from ..ir.operations.memory import LOAD, STORE
 
 # Checks that need records of accesses.
@@ -14,29 +15,33 @@ RACE_CHECKS = frozenset({"race", "lanes"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchNeeds:
-    """Which memory a kernel writes, and how finely it accesses threadgroup memory.
+    """Which memory a kernel writes, how finely it accesses threadgroup memory, and what is compared
+    between its simdgroups.
 
     Attributes:
         written: parameters whose buffers it writes.
         read: parameters whose buffers it reads, atomically or not.
         follows_pointers: whether it accesses buffers whose addresses it found in memory.
         arena_shift: bytes of the smallest access to threadgroup memory, as a power of two.
+        compares_calls: whether it has operations that all simdgroups call, which are counted.
     """
 
     written: tuple[int, ...]
     read: tuple[int, ...]
     follows_pointers: bool
     arena_shift: int
+    compares_calls: bool
 
 
 def find_watch_needs(function: Function) -> WatchNeeds:
     """Look through all accesses of a kernel."""
     written: set[int] = set()
     read: set[int] = set()
-    follows, shift = False, 2
+    follows, shift, compares = False, 2, False
     for instruction in function.instructions():
         root = instruction.root
         operation = instruction.operation
+        compares = compares or operation is OBSERVE_TOGETHER
         if not operation.accesses_memory:
             continue
         if isinstance(root, BufferRoot):
@@ -53,4 +58,5 @@ def find_watch_needs(function: Function) -> WatchNeeds:
         read=tuple(sorted(read)),
         follows_pointers=follows,
         arena_shift=shift,
+        compares_calls=compares,
     )
