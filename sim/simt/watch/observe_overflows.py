@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from ..analysis.offsets import EXTENSIONS
 from ..ir.insertion import Inserter, Numbering
 from ..ir.llvm_types import bits
@@ -40,6 +42,7 @@ _ARITHMETIC = frozenset({ADD, SUB, MUL})
 _DIVIDES = frozenset({UDIV, UREM, LSHR})
 _SIGNED_DIVIDES = frozenset({SDIV, SREM, ASHR})
 _TAKES_SIGN = frozenset({SEXT, SMIN, SMAX}) | _SIGNED_DIVIDES
+_PASSED_ON = frozenset({TRUNC, SELECT})
 _BOUNDED = frozenset({SMIN, SMAX, UMIN, UMAX})
 # What indices are made of behind their arithmetic.
 FOLLOWED = (
@@ -209,18 +212,38 @@ def _lossy(offset: Value) -> list[Instruction]:
 
 def _signed_only(function: Function) -> set[Value]:
     """Narrowed numbers that nothing takes for unsigned ones."""
-    signed: set[Value] = set()
-    other: set[Value] = set()
+    users: dict[Value, list[Instruction]] = {}
     for instruction in function.instructions():
         for operand in instruction.operands:
-            if not isinstance(operand, Instruction):
-                continue
-            if operand.operation is TRUNC and isinstance(operand.operands[0], Instruction):
-                takes_sign = instruction.operation in _TAKES_SIGN
-                (signed if takes_sign else other).add(operand.operands[0])
-            elif operand.operation is NARROWED and instruction.operation is not TRUNC:
-                other.add(operand)
-    return signed - other
+            users.setdefault(operand, []).append(instruction)
+    return {
+        each
+        for each in users
+        if isinstance(each, Instruction)
+        and each.operation is NARROWED
+        and _all_take_sign(each, users, {each})
+    }
+
+
+def _all_take_sign(
+    value: Value, users: Mapping[Value, Sequence[Instruction]], seen: set[Value]
+) -> bool:
+    """Whether everything that is made of a short number takes it for one with a sign."""
+    for user in users.get(value, ()):
+        if user in seen or _takes_sign(user, users):
+            continue
+        seen.add(user)
+        if user.operation not in _PASSED_ON or not _all_take_sign(user, users, seen):
+            return False
+    return True
+
+
+def _takes_sign(user: Instruction, users: Mapping[Value, Sequence[Instruction]]) -> bool:
+    if user.operation is ICMP:
+        return user.predicate.startswith("s")
+    if user.operation is SHL:  # and back: what the optimiser makes of an extension
+        return all(each.operation is ASHR for each in users.get(user, ()))
+    return user.operation in _TAKES_SIGN
 
 
 def _parts(value: Instruction) -> list[Value]:
