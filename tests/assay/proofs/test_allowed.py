@@ -27,7 +27,7 @@ kernel void k(device uint* y, device const NUMBER* x, constant uint& n, constant
 
 def _found(body: str, *assume: str, setup: str = "", number: str = "uint", **buffers: str) -> str:
     """What is found of accesses to arrays and buffers."""
-    options = ProofOptions(cache=False, assume=assume, buffers=buffers)
+    options = ProofOptions(cache=False, offers=False, assume=assume, buffers=buffers)
     source = _SOURCE.replace("BODY", body).replace("SETUP", setup).replace("NUMBER", number)
     return _bounds(source, options)
 
@@ -114,4 +114,4 @@ def test_a_setup_is_run_with_full_threadgroups_as_these_are_assumed(
     condition: str, verdict: str
 ) -> None:
     source = _RAGGED.replace("CONDITION", condition)
-    assert _bounds(source, ProofOptions(cache=False)) == verdict
+    assert _bounds(source, ProofOptions(cache=False, offers=False)) == verdict

@@ -15,7 +15,9 @@ _READ = "sum += a[k % 2][63 - t];\n        ALL;"
 
 def _proof(source: str) -> KernelProof:
     assume = ("n > 0", "n <= 1000000")
-    options = ProofOptions(cache=False, rings=True, threadgroup=(64, 1, 1), assume=assume)
+    options = ProofOptions(
+        cache=False, offers=False, rings=True, threadgroup=(64, 1, 1), assume=assume
+    )
     (proof,) = prove_source(source, "k.metal", options, workers=1)
     return proof
 

@@ -37,7 +37,7 @@ WAYS = {
 def test_a_race_that_one_number_alone_has_is_shown(way: str) -> None:
     argument, number = WAYS[way]
     source = _SOURCE.format(argument=argument, number=number)
-    options = ProofOptions(cache=False, threadgroup=(256, 1, 1))
+    options = ProofOptions(cache=False, offers=False, threadgroup=(256, 1, 1))
     (proof,) = prove_source(source, "k.metal", options, workers=1)
     verdicts = {each.about: each.verdict for each in proof.answers}
     assert verdicts["threadgroup races"] == "refuted"

@@ -399,5 +399,5 @@ def contradictions(seed: int, effort: Effort) -> list[str]:
 def verdicts(function: KernelFunction, threads: int, effort: Effort) -> dict[str, str]:
     """What the prover says of a kernel, by property; nothing of what rests on what is open."""
     launch = Launch(size=(threads, 1, 1), names=names_of(function))
-    answers = prove(function.program(), launch, ABOUT, effort=effort)
+    answers = prove(function.program(), launch, ABOUT, offers=False, effort=effort)
     return {each.about: each.verdict for each in answers}

@@ -316,7 +316,9 @@ def answers(
 ) -> Mapping[str, str]:
     """What the prover says of a kernel, by property."""
     launch = Launch(size=(THREADS, 1, 1), names=names_of(function), lengths=LENGTHS)
-    given = prove(function.program(), launch, about, effort=effort, optimised=optimised)
+    given = prove(
+        function.program(), launch, about, offers=False, effort=effort, optimised=optimised
+    )
     return {
         each.about: _WITHOUT_WRAPS if each.rests_on and each.verdict == _PROVED else each.verdict
         for each in given

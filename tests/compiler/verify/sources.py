@@ -46,9 +46,10 @@ def proved(
     holds: tuple[str, ...] = (),
     pointers: Pointers | None = None,
     ragged: bool = False,
+    offers: bool = False,
 ) -> dict[str, Answer]:
     """What is found of the only kernel of a source, by property: barriers, threadgroup races and
-    those that are named.
+    those that are named; assumptions that would help are looked for if `offers`.
     """
     library = compile_library(source)
     (name,) = library.function_names
@@ -57,7 +58,8 @@ def proved(
     kernel = library.function(name)
     names = names_of(kernel)
     launch = Launch(size=size, names=names, holds=holds, pointers=pointers, ragged=ragged)
-    return {each.about: each for each in prove(kernel.program(), launch, {*ALWAYS, *about})}
+    asked = {*ALWAYS, *about}
+    return {each.about: each for each in prove(kernel.program(), launch, asked, offers=offers)}
 
 
 def without_barrier(source: str, *numbers: int) -> str:

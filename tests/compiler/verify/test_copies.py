@@ -41,7 +41,7 @@ def verdicts(source: str, name: str) -> list[str]:
     assert setup.threadgroup is not None
     kernel = library(source).function(name)
     launch = Launch(size=setup.threadgroup, names=names_of(kernel))
-    return [each.verdict for each in prove(kernel.program(), launch, ABOUT)]
+    return [each.verdict for each in prove(kernel.program(), launch, ABOUT, offers=False)]
 
 
 @pytest.mark.parametrize("name", named(CLEAN))
@@ -112,7 +112,7 @@ def test_a_copy_whose_event_another_takes_the_place_of_is_never_waited_for(to: s
 
 
 def test_no_launch_contradicts_a_proof_of_random_copies() -> None:
-    assert [line for seed in range(25) for line in copy_kernels.contradictions(seed, QUICK)] == []
+    assert [line for seed in range(10) for line in copy_kernels.contradictions(seed, QUICK)] == []
 
 
 @pytest.mark.slow

@@ -384,6 +384,7 @@ _FUSED = "y[g] = a * (b + 0.0f) + c;"
 _PRODUCTS = "for (uint k = 0; k < 2; ++k) z[2 * i + k] = a * (b + float(k));"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("body", "is_proved"),
     [

@@ -39,7 +39,7 @@ kernel void k(device const float* x, device uint* y, constant uint& n,
 
 
 def _proof(body: str, *, threads: int = 32, lanes: bool = False, x: str = "") -> KernelProof:
-    options = ProofOptions(cache=False, lanes=lanes, buffers={"x": x} if x else {})
+    options = ProofOptions(cache=False, offers=False, lanes=lanes, buffers={"x": x} if x else {})
     source = _HEAD + _KERNEL.format(body=body, threads=threads)
     (proof,) = prove_source(source, "k.metal", options, workers=1)
     assert not proof.problem

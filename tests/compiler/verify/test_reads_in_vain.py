@@ -56,7 +56,7 @@ INSIDE = {
 
 
 def _proof(body: str, *, before: str = "") -> KernelProof:
-    options = ProofOptions(cache=False, buffers={"x": "4*n"})
+    options = ProofOptions(cache=False, offers=False, buffers={"x": "4*n"})
     source = _SOURCE.format(body=body).replace("//! [k", f"{before}//! [k")
     (proof,) = prove_source(source, "k.metal", options, workers=1)
     return proof
@@ -124,6 +124,7 @@ OWN_OUTSIDE = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("body", OWN_OUTSIDE.values(), ids=OWN_OUTSIDE)
 def test_an_access_beyond_own_memory_that_the_optimiser_drops_is_not_proved(body: str) -> None:
     proof = _proof(body)
@@ -295,6 +296,7 @@ LOST = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("about", "body"), LOST.values(), ids=LOST)
 def test_what_clang_or_llvm_would_lose_is_not_proved(about: str, body: str) -> None:
     proof = _proof(body, before=PAIRS)
@@ -317,7 +319,7 @@ using namespace metal;
 constant P T[2] = {{{{1, 2}}, {{3, 4}}}};
 kernel void k(constant P* x, device float* y, uint i [[thread_position_in_grid]]) {{ {body} }}
 """
-    options = ProofOptions(cache=False, buffers={"x": "64"})
+    options = ProofOptions(cache=False, offers=False, buffers={"x": "64"})
     (proof,) = prove_source(source, "k.metal", options, workers=1)
     assert _verdict(proof) != "proved"
 
