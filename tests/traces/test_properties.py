@@ -19,7 +19,7 @@ from assay.traces.formats.perfetto.read import read_packets
 from assay.traces.formats.perfetto.write import write_perfetto
 from tests.support.traces import recorders, told, traces
 
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=15, deadline=None)
 
 
 def written(trace: Trace, suffix: str) -> bytes:

@@ -167,8 +167,9 @@ def test_the_timelines_of_all_kernels_are_one_trace(
 
 
 def test_a_kernel_that_cannot_be_timed_does_not_keep_the_others_from_it(
-    assay: Assay, tmp_path: Path
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("ASSAY_FUEL", str(2**16))
     path = tmp_path / "two.metal"
     path.write_text(
         "kernel void good(device float* x, uint i [[thread_position_in_grid]]) { x[i] = 1; }\n"

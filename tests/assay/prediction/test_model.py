@@ -185,7 +185,8 @@ def test_taping_leaves_what_pointers_lead_to_as_it_was() -> None:
     assert seen.result().seconds > 0
 
 
-def test_a_kernel_that_never_ends_is_stopped_and_named() -> None:
+def test_a_kernel_that_never_ends_is_stopped_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_FUEL", str(2**16))
     source = PRELUDE + "kernel void k(device volatile uint* x) { while (x[0] < 1) x[1] += 1; }"
     with pytest.raises(assay.TimeInputError, match="'k' cannot be timed"):
         assay.time(source, "k", np.zeros(2, np.uint32), threads=32, threadgroup=32)

@@ -189,8 +189,8 @@ def test_inline_assembly_is_refused() -> None:
         "template <int N> struct A { A<N + 1> a; };\nkernel void k(device int* x) { A<0> a; }",
         "constexpr int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\nconstant int "
         "x[f(40)] = {};\nkernel void k() {}",
-        "kernel void k() {" + "{" * 5000 + "}" * 5001,
-        "kernel void k(device int* x) { x[0] = " + "(" * 5000 + "1" + ")" * 5000 + "; }",
+        "kernel void k() {" + "{" * 1500 + "}" * 1501,
+        "kernel void k(device int* x) { x[0] = " + "(" * 1500 + "1" + ")" * 1500 + "; }",
         "#define A(x) x x x x x x x x x x\nint a = A(A(A(A(A(A(A(A(1))))))));\nkernel void k() {}",
         "\0kernel\0 void",
         "kernel void k(",

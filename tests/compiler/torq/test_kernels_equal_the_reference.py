@@ -25,6 +25,6 @@ def test_bfloat16_sums_are_rounded_after_each_product(stride: int) -> None:
 
 @pytest.mark.parametrize("kernel", DRAWN)
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_any_use_of_a_kernel_equals_the_reference(kernel: str, data: st.DataObject) -> None:
     data.draw(DRAWN[kernel])().equals_reference()

@@ -14,7 +14,7 @@ from .tiles import cuts_of
 
 @pytest.mark.parametrize("name", DRAWN)
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_tiles_of_any_operator_make_the_whole(name: str, data: st.DataObject) -> None:
     case = data.draw(DRAWN[name])
     case.check(data.draw(cuts_of(case.op, case.kernel)))

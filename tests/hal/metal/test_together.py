@@ -146,7 +146,7 @@ _STEPS = st.one_of(
 
 
 @given(steps=st.lists(_STEPS, min_size=2, max_size=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_results_are_those_of_a_serial_encoder(
     benches: dict[int, Bench], steps: list[Step]
 ) -> None:

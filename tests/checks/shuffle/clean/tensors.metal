@@ -39,15 +39,15 @@ kernel void one_of_several(device half* a, device half* b, device float* c,
 //! [kernel.a_thread_alone]
 //! threadgroups = 1
 //! threadgroup = 1
-//! arguments.a = { shape = 1024, fill = "random" }
-//! arguments.b = { shape = 512, fill = "random" }
-//! arguments.c = { shape = 512, fill = "zeros" }
+//! arguments.a = { shape = 64, fill = "random" }
+//! arguments.b = { shape = 64, fill = "random" }
+//! arguments.c = { shape = 64, fill = "zeros" }
 kernel void a_thread_alone(device half* a, device half* b, device float* c,
                            uint simdgroup [[simdgroup_index_in_threadgroup]]) {
-  auto A = tensor(a, dextents<int, 2>(32, 32));
-  auto B = tensor(b, dextents<int, 2>(16, 32));
-  auto C = tensor(c, dextents<int, 2>(16, 32));
-  matmul2d<matmul2d_descriptor(32, 16, 32), execution_thread> product;
+  auto A = tensor(a, dextents<int, 2>(8, 8));
+  auto B = tensor(b, dextents<int, 2>(8, 8));
+  auto C = tensor(c, dextents<int, 2>(8, 8));
+  matmul2d<matmul2d_descriptor(8, 8, 8), execution_thread> product;
   product.run(A, B, C);
 }
 

@@ -33,8 +33,8 @@ _quick = settings(
     phases=_PHASES,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-_structured = settings(_quick, max_examples=20)
-_addresses = settings(_quick, max_examples=15)
+_structured = settings(_quick, max_examples=8)
+_addresses = settings(_quick, max_examples=6)
 _long = settings(_quick, max_examples=300)
 # `python -m tests.campaigns graphs` draws 10,000.
 _graphs = settings(_quick, max_examples=int(os.environ.get("ASSAY_GRAPH_CASES", "300")))

@@ -222,7 +222,7 @@ def test_tapes_of_any_control_flow_graph_are_what_threads_do(
     _check(log, assemble(text, "in out"), arguments, size=(40, 1, 1), threads=(70, 1, 1))
 
 
-@settings(_shared_log, max_examples=8)
+@settings(_shared_log, max_examples=4)
 @given(kernel=addresses.address_kernels(), seed=st.integers(0, 9))
 def test_tapes_of_addresses_are_where_threads_go(
     log: _Log, kernel: tuple[str, Size], seed: int

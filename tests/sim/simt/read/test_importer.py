@@ -23,7 +23,7 @@ def test_a_refused_kernel_may_be_collected_in_any_order(request: pytest.FixtureR
     gc.collect()
     gc.freeze()  # what other tests left is not looked at each time
     request.addfinalizer(gc.unfreeze)
-    for _ in range(20):
+    for _ in range(6):
         with pytest.raises(UnsupportedKernel) as caught:
             optimised_text(function.bitcode, function.entry, "k")
         cycle: list[object] = [caught.value]  # keeps the traceback, and its frames, for the
