@@ -67,7 +67,11 @@ CAMPAIGNS: dict[str, Campaign] = {
     "proofs": Campaign(
         what="proofs for all sizes: dropped barriers, mutants of the ring, other provers' kernels",
         minutes=5,
-        paths=("tests/compiler/verify", "tests/benchmarks/test_proving_peers.py"),
+        paths=(
+            "tests/compiler/verify",
+            "tests/assay/proofs",
+            "tests/benchmarks/test_proving_peers.py",
+        ),
     ),
     "own-proofs": Campaign(
         what="our own kernels for all sizes: pipelines, the Foundry's library, the benchmarks'",
@@ -151,15 +155,27 @@ CAMPAIGNS: dict[str, Campaign] = {
             f"{_PROPERTY}/test_lowering.py",
         ),
     ),
+    "engine": Campaign(
+        what="more kernels for what the engine reads, analyses and makes; samplers, full disks",
+        minutes=3,
+        paths=(
+            "tests/sim/simt/analysis",
+            "tests/sim/simt/emit",
+            "tests/sim/simt/read",
+            "tests/sim/native",
+            "tests/hw/apple/lower",
+            "tests/hal/metal/test_texture_sampling.py",
+        ),
+    ),
     "libraries": Campaign(
         what="kernels that Apple compiled, out of wheels for Macs, which are fetched",
         minutes=2,
         paths=("tests/compiler/air",),
     ),
     "tensors": Campaign(
-        what="Metal 4's tensors from source: more types, shapes and operations",
+        what="Metal 4's tensors from source: more types, shapes and operations; swizzles",
         minutes=1,
-        paths=("tests/compiler/msl/test_tensors.py",),
+        paths=("tests/compiler/msl/test_tensors.py", "tests/compiler/msl/test_swizzles.py"),
     ),
     "recordings": Campaign(
         what="all cases of the suite for Macs, recorded and replayed on the emulated device",
@@ -196,7 +212,9 @@ CAMPAIGNS: dict[str, Campaign] = {
         what="damaged programs of the NPU, refused words, kernels against IREE",
         minutes=20,
         paths=(
+            "tests/compiler/torq/test_convolution_tiles.py",
             "tests/compiler/torq/test_mutants.py",
+            "tests/compiler/torq/test_tiles.py",
             "tests/hw/torq/datapath/test_refusals.py",
             "tests/compiler/torq/test_kernels_equal_iree.py",
         ),
@@ -208,9 +226,9 @@ CAMPAIGNS: dict[str, Campaign] = {
         options=("-m", "slow", "-n", "0"),
     ),
     "documents": Campaign(
-        what="every command of README and the documentation; damaged caches",
-        minutes=5,
-        paths=("tests/docs", "tests/assay/cli"),
+        what="every command of README and the documentation; damaged caches; ends of errors",
+        minutes=8,
+        paths=("tests/docs", "tests/assay/cli", "tests/assay/test_tracebacks.py"),
     ),
     "models": Campaign(
         what="every model family under all checks, and all of IREE's check suites",

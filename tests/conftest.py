@@ -1,6 +1,7 @@
 """Settings of all tests: the IR is verified behind every pass, and examples repeat.
 
-Of tests that are `sampled` half of the cases are slow. Property tests try the same examples in
+Of tests that are `sampled` half of the cases are slow, or all but one in so many as it says.
+Property tests try the same examples in
 every run; `pytest --hypothesis-profile=explore --hypothesis-seed=N` draws others.
 """
 
@@ -25,7 +26,11 @@ settings.load_profile("repeatable")
 
 @pytest.hookimpl(tryfirst=True)  # before the slow tests are left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every other case of the large sets as slow, by its name."""
+    """Mark all but one in two cases, or in as many as is said, of large sets as slow, by name."""
     for item in items:
-        if item.get_closest_marker("sampled") and zlib.crc32(item.name.encode()) & 1:
+        sampled = item.get_closest_marker("sampled")
+        if sampled is None:
+            continue
+        (one_in,) = sampled.args or (2,)
+        if zlib.crc32(item.name.encode()) % one_in:
             item.add_marker(pytest.mark.slow)

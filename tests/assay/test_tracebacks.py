@@ -44,6 +44,7 @@ def run(tmp_path: Path, text: str, *before: str, **variables: str) -> str:
     return done.stderr
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", [OUT_OF_BOUNDS, NO_KERNEL])
 @pytest.mark.parametrize("before", [(), ("-m", "assay.run"), ("-m", "assay", "time")])
 def test_an_error_ends_in_the_line_of_the_script(
@@ -56,6 +57,7 @@ def test_an_error_ends_in_the_line_of_the_script(
     assert "out-of-bounds read" in shown or "two" in shown
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("call", "said"),
     [

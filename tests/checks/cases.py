@@ -86,6 +86,12 @@ def read_cases(path: Path) -> tuple[Case, ...]:
     return tuple(_read_case(path, lines, *span) for span in zip(starts, ends, strict=True))
 
 
+def kinds_in(path: Path) -> frozenset[str]:
+    """The kinds of findings that the kernels of a file are marked with."""
+    marks = [mark for case in read_cases(path) for mark in case.marks.values()]
+    return frozenset(kind for mark in marks if mark.word == "BUG" for kind in mark.kinds)
+
+
 def _read_case(path: Path, lines: list[str], start: int, end: int) -> Case:
     block = lines[start:end]
     toml = "\n".join(line[3:] for line in block if line.startswith("//!"))

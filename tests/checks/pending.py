@@ -6,14 +6,22 @@ from fnmatch import fnmatch
 
 import pytest
 
-from .cases import Case
+from .cases import Case, kinds_in
+from .chosen import chosen, slow_unless
 
 PENDING: tuple[str, ...] = ()
 
 
-def parameters(cases: list[Case]) -> list[object]:
-    """The cases as parameters of a test; those that are pending must fail."""
-    return [pytest.param(case, id=case.name, marks=_marks(case)) for case in cases]
+def parameters(cases: list[Case], *, one_in: int = 1) -> list[object]:
+    """The cases as parameters of a test; those that are pending must fail.
+
+    A file is compiled once for all of its cases: those of one in so many files are not slow.
+    """
+    quick = chosen({case.path: kinds_in(case.path) for case in cases}, one_in)
+    return [
+        pytest.param(case, id=case.name, marks=[*_marks(case), *slow_unless(case.path in quick)])
+        for case in cases
+    ]
 
 
 def is_pending(case: Case) -> bool:

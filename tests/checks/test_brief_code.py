@@ -27,7 +27,7 @@ def _findings(path: Path, checks: Iterable[str] = _CHECKS) -> list[Finding]:
 @pytest.mark.parametrize(
     "path",
     [
-        pytest.param(path, id=path.stem, marks=[] if number % 16 == 0 else pytest.mark.slow)
+        pytest.param(path, id=path.stem, marks=[] if number % 32 == 0 else pytest.mark.slow)
         for number, path in enumerate(_FILES)
     ],
 )

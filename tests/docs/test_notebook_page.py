@@ -26,6 +26,7 @@ for path in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_every_cell_runs(tmp_path: Path) -> None:
     for library in _NEEDED:
         if importlib.util.find_spec(library) is None:

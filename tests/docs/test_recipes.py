@@ -113,6 +113,7 @@ def test_the_workflow_of_github_has_what_its_schema_demands() -> None:
             assert re.fullmatch(r"[\w-]+/[\w-]+(/[\w-]+)*@v\d+", step["uses"])
 
 
+@pytest.mark.slow
 def test_the_commands_of_github_leave_what_the_later_steps_upload(project: Path) -> None:
     write(project, "add", ADD, f"{ARRAY}, {ARRAY}")
     write(project, "mix", RACE, ARRAY)
@@ -128,6 +129,7 @@ def test_the_commands_of_github_leave_what_the_later_steps_upload(project: Path)
     assert (project / uploads[1]["path"]).is_dir()
 
 
+@pytest.mark.slow
 def test_the_job_for_one_large_file_checks_what_is_stated_and_reports_on_all(project: Path) -> None:
     walks = ROOT / "tests" / "walks"
     for name in ("src", "ci"):
@@ -150,7 +152,7 @@ def gitlab_script() -> str:
     return "\n".join(script)
 
 
-@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("fails", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_job_of_gitlab_writes_its_reports_and_fails_with_either_step(
     project: Path, fails: bool
 ) -> None:
@@ -167,6 +169,7 @@ def test_the_job_of_gitlab_writes_its_reports_and_fails_with_either_step(
     assert all((project / path).exists() for path in job["artifacts"]["paths"]) == fails
 
 
+@pytest.mark.slow
 def test_the_workflow_that_records_ends_in_time_and_uploads_what_its_commands_leave(
     project: Path,
 ) -> None:

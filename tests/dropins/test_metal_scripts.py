@@ -18,6 +18,7 @@ def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProc
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("script", "arguments", "printed"),
     [

@@ -70,7 +70,14 @@ def sources(tensor: Tensor) -> list[str]:
 # What is computed
 
 
-@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.half, dtypes.bfloat16])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        dtypes.float32,
+        pytest.param(dtypes.half, marks=pytest.mark.slow),
+        pytest.param(dtypes.bfloat16, marks=pytest.mark.slow),
+    ],
+)
 def test_matrices_are_multiplied_with_tensor_cores(dtype: object) -> None:
     a, b = (Tensor.empty(64, 64, dtype=dtype) for _ in range(2))
     (source,) = sources(a.dot(b, dtype=dtypes.float32))
@@ -116,6 +123,7 @@ class LinearNet:
         return x.flatten(1).dot(self.l1).relu().dot(self.l2)
 
 
+@pytest.mark.slow
 def test_the_network_of_the_readme_learns_as_it_does_in_numpy() -> None:
     rng = np.random.default_rng(0)
     weights = [
@@ -186,6 +194,7 @@ def test_several_devices_share_the_work() -> None:
     assert (x * 2).sum().item() == 240.0
 
 
+@pytest.mark.slow
 def test_the_search_for_fast_kernels_finds_one_that_is_right() -> None:
     a = np.random.default_rng(1).random((16, 8), dtype=np.float32)
     x = Tensor(a).realize()

@@ -181,6 +181,7 @@ def test_the_headers_that_come_with_pytorch_can_be_included(header: str) -> None
     assert x.item() == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "name", ["erfinv", "log_gamma", "digamma", "sinc", "i0", "i1e", "erf", "entr"]
 )

@@ -28,7 +28,7 @@ def expected(model: Model, builds: Builds) -> list[list[Any]]:
     return [cpu.invoke(model.function, arguments) for _ in range(model.calls)]
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_a_model_gives_the_numbers_of_the_cpu_and_leaves_its_inputs(
     model: Model, builds: Builds
@@ -46,6 +46,7 @@ def test_a_model_gives_the_numbers_of_the_cpu_and_leaves_its_inputs(
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "model", [model for model in MODELS if model.works_around], ids=lambda model: model.name
 )

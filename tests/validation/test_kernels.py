@@ -36,6 +36,7 @@ def random(*shape: int, dtype: str = "float32") -> np.ndarray:
     return np.random.default_rng(7).standard_normal(shape).astype(dtype)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("precision", "kernel", "block", "shape"),
     [
@@ -67,7 +68,7 @@ def test_blocked_products_are_the_product(
     np.testing.assert_allclose(c.astype("float64"), expected, rtol=2e-2, atol=0.05)
 
 
-@pytest.mark.parametrize("edge", [96, 90])
+@pytest.mark.parametrize("edge", [96, pytest.param(90, marks=pytest.mark.slow)])
 def test_factors_that_become_floats_give_the_same_product(edge: int) -> None:
     block = Block(m=32, n=32, k=16, widened=True)
     launch = gemm("FP16", block, edge, edge, edge)
@@ -80,6 +81,7 @@ def test_factors_that_become_floats_give_the_same_product(edge: int) -> None:
     np.testing.assert_allclose(c, a.astype("float32") @ b.astype("float32"), rtol=2e-2, atol=0.05)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("precision", "block", "edge", "transposed"),
     [
@@ -150,7 +152,10 @@ def quantised(kind: int, rows: int, columns: int) -> tuple[np.ndarray, np.ndarra
     return blocks.reshape(-1), (quants * scales.astype("float64")).reshape(rows, columns)
 
 
-@pytest.mark.parametrize("kind", [16, 8, 4])
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(16, marks=pytest.mark.slow), 8, pytest.param(4, marks=pytest.mark.slow)],
+)
 def test_quantised_weights_times_vectors(kind: int) -> None:
     blocks, weights = quantised(kind, 64, 128)
     vectors = random(32, 128)
@@ -193,6 +198,7 @@ def test_sums_of_everything() -> None:
     assert y.sum() == pytest.approx(x.sum(dtype="float64"), abs=1e-3)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("precision", "width", "staged"),
     [

@@ -66,6 +66,7 @@ def test_what_a_module_launches_is_proved(assay: Assay, module: Path) -> None:
     assert "proved for this launch and any data" in done.out
 
 
+@pytest.mark.slow
 def test_what_an_assay_module_launches_is_proved(assay: Assay, tmp_path: Path) -> None:
     pytest.importorskip("onnx")
     model, made = tmp_path / "cnn.onnx", tmp_path / "cnn.assay"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 KERNEL = """#include <metal_stdlib>
 using namespace metal;
 constexpr sampler s(coord::normalized);
@@ -101,10 +102,7 @@ def _one_after_the_other(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    [
-        _one_after_the_other,
-        *(pytest.param(each, marks=pytest.mark.slow) for each in DAMAGES),
-    ],
+    [_one_after_the_other, *DAMAGES],
     ids=lambda damage: damage.__name__.strip("_"),
 )
 def test_damaged_files_are_made_anew_all_of_them(

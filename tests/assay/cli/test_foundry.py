@@ -31,6 +31,7 @@ def test_the_list_names_every_kernel_and_format(assay: Run) -> None:
     assert "q4_k" in listed["formats"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", KERNELS)
 def test_what_is_shown_compiles_by_itself(assay: Run, name: str) -> None:
     text = assay("foundry", "show", name, "--type", "half").out

@@ -59,6 +59,7 @@ def among(modules: set[str], forbidden: tuple[str, ...]) -> list[str]:
     return sorted(m for m in modules if any(m == f or m.startswith(f + ".") for f in forbidden))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "arguments",
     ["--help", "--version", "check --help", "time --help", "run --help", "torq --help"],
@@ -70,13 +71,18 @@ def test_help_imports_no_machine_and_nothing_that_computes(files: Path, argument
 
 @pytest.mark.parametrize(
     "arguments",
-    ["check twice.metal", "time twice.metal --grid 1024 --chip m1", "inspect twice.metal"],
+    [
+        "check twice.metal",
+        pytest.param("time twice.metal --grid 1024 --chip m1", marks=pytest.mark.slow),
+        pytest.param("inspect twice.metal", marks=pytest.mark.slow),
+    ],
 )
 def test_nothing_of_the_npu_is_imported_for_a_kernel(files: Path, arguments: str) -> None:
     modules = imported(*arguments.split(), folder=files)
     assert among(modules, NPU + MODELS + NEVER) == []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "arguments",
     [

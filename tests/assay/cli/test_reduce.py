@@ -47,6 +47,7 @@ def test_json_has_the_source_and_the_finding(assay: Assay, folder: Path) -> None
     assert "kernel void flip" in data["source"]
 
 
+@pytest.mark.slow
 def test_what_is_left_has_no_findings_of_other_kinds(assay: Assay, folder: Path) -> None:
     barrier = "threadgroup_barrier(mem_flags::mem_threadgroup);"
     written = RACY.replace("s[t] = x[t];", f"s[255 - t] = 0;\n{barrier}\ns[t] = x[t];")

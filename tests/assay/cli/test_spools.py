@@ -34,7 +34,7 @@ func.func @main(%x: tensor<64xf32>, %n: i32) -> tensor<64xf32> {
 """
 
 
-@pytest.mark.parametrize("command", ["run", "time"])
+@pytest.mark.parametrize("command", ["run", pytest.param("time", marks=pytest.mark.slow)])
 def test_a_run_that_is_killed_leaves_what_it_did_and_is_told_of(
     assay: Assay, tmp_path: Path, command: str
 ) -> None:

@@ -38,6 +38,7 @@ def run(folder: Path, command: str, **environment: str) -> subprocess.CompletedP
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_closed_stdout_changes_nothing_but_that_nothing_is_printed(
     folder: Path, command: str
@@ -46,6 +47,7 @@ def test_a_closed_stdout_changes_nothing_but_that_nothing_is_printed(
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.sampled(2)
 @FULL
 @pytest.mark.parametrize(
     ("command", "unbuffered"), [*((command, "") for command in COMMANDS), (COMMANDS[0], "1")]
@@ -61,7 +63,15 @@ def test_a_full_stdout_is_named_and_ends_with_2(
 
 
 @FULL
-@pytest.mark.parametrize("where", ["2>/dev/full", "2>&-", "<&- >&- 2>&-", ">/dev/full 2>/dev/full"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "2>/dev/full",
+        pytest.param("2>&-", marks=pytest.mark.slow),
+        pytest.param("<&- >&- 2>&-", marks=pytest.mark.slow),
+        ">/dev/full 2>/dev/full",
+    ],
+)
 def test_without_a_place_for_messages_the_exit_code_tells(folder: Path, where: str) -> None:
     assert run(folder, f"check none.metal {where}").returncode == 2
     assert run(folder, f"check k.metal {where}").returncode == (2 if ">/dev/full 2" in where else 0)

@@ -143,6 +143,7 @@ def test_argmax_is_the_first_of_the_largest(rows: int, columns: int, of: Any, se
     assert not kernel.check(x=x).findings
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["f16", "q8_0", "q4_0", "q4_k", "q6_k", "mlx_affine_4_64"])
 @pytest.mark.parametrize("count", [1, 13])
 def test_gemv(name: str, count: int) -> None:

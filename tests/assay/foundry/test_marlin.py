@@ -48,6 +48,7 @@ def marlin(pipeline: Pipeline, columns: int, element: Any = half) -> Kernel:
     return KNOWN[key]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", SMALL)
 def test_pipelines_are_right_for_ragged_sizes_and_one_to_four_tiles_of_k(name: str) -> None:
     for seed, (m, k) in enumerate([(1, 8), (16, 16), (17, 32), (35, 40), (3, 64)]):

@@ -76,6 +76,7 @@ def test_what_is_left_has_the_finding_between_the_same_statements() -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_same_source_is_reduced_to_the_same_part() -> None:
     one, two = (reduced(RACY) for _ in range(2))
     assert one == two

@@ -63,6 +63,11 @@ def marks(path: Path) -> dict[int, tuple[str, frozenset[str]]]:
     return {n: (m[1], frozenset(m[2].strip().split("|"))) for n, m in found.items() if m}
 
 
+def kinds(path: Path) -> frozenset[str]:
+    """The kinds of findings that lines of a pair are marked with."""
+    return frozenset().union(*(its for word, its in marks(path).values() if word == "BUG"))
+
+
 def findings(path: Path, folder: Path, *, fixed: bool) -> list[Found]:
     """What the checks say to the bug, or to its twin; `folder` is for the report."""
     extra = _CHECKS.search(path.read_text())

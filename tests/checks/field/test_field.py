@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from .pairs import complaints, findings, marks, name, pairs
+from tests.checks.chosen import chosen, slow_unless
+
+from .pairs import complaints, findings, kinds, marks, name, pairs
 from .pending import ALARMS, MISSED
 
 PAIRS = pairs()
+QUICK = chosen({path: kinds(path) for path in PAIRS}, 12)
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +22,12 @@ def little_fuel(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _parameters(pending: dict[str, str]) -> list[object]:
-    return [pytest.param(path, id=name(path), marks=_marks(name(path), pending)) for path in PAIRS]
+    return [
+        pytest.param(
+            path, id=name(path), marks=[*_marks(name(path), pending), *slow_unless(path in QUICK)]
+        )
+        for path in PAIRS
+    ]
 
 
 def _marks(pair: str, pending: dict[str, str]) -> list[pytest.MarkDecorator]:
@@ -28,14 +36,12 @@ def _marks(pair: str, pending: dict[str, str]) -> list[pytest.MarkDecorator]:
     return [pytest.mark.xfail(strict=True, raises=AssertionError, reason=pending[pair])]
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("path", _parameters(MISSED))
 def test_the_bug_is_found_at_its_line(path: Path, tmp_path: Path) -> None:
     wrong = complaints(path, findings(path, tmp_path, fixed=False))
     assert not wrong, "\n".join([f"{path}:", *wrong])
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("path", _parameters(ALARMS))
 def test_nothing_is_found_in_the_corrected_twin(path: Path, tmp_path: Path) -> None:
     found = findings(path, tmp_path, fixed=True)

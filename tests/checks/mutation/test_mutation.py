@@ -24,12 +24,14 @@ def _little_fuel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_FUEL", "3000000")
 
 
+@pytest.mark.sampled(3)
 @by_kernel
 def test_a_correct_kernel_has_no_findings(path: Path) -> None:
     findings = findings_of(path, compile_library(path.read_text()))
     assert not findings, "\n".join(map(str, findings))
 
 
+@pytest.mark.sampled(3)
 @by_kernel
 def test_a_correct_kernel_gives_the_same_bits_under_any_schedule(path: Path) -> None:
     plan = plan_of(path, compile_library(path.read_text()))
@@ -50,6 +52,7 @@ def _missed(path: Path, mutants: list[Mutant], schedules: range) -> list[str]:
     return [f"{what}; seed {v.differs}" for what, v in verdicts if v.is_missed]
 
 
+@pytest.mark.sampled(3)
 @by_kernel
 def test_mutants_that_may_go_wrong_are_reported(path: Path) -> None:
     mutants = mutants_of(path, seed=SEED, doubles=10)

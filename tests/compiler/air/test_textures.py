@@ -202,6 +202,7 @@ kernel void k(texture2d<float> t [[texture(0)]], device float4* out [[buffer(0)]
 }}"""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("state", "said"),
     [
@@ -355,6 +356,7 @@ def typed(given: str) -> str:
     return ", ".join(found)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kind", "name", "called", "given", "msl"), CALLS, ids=[each[2].split("@")[1] for each in CALLS]
 )

@@ -34,7 +34,7 @@ CASES = [
 ]
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "weights", [*CASES, MlxAffine(3, 32), MlxAffine(6, 128), WordColumns("fp4", 8)]
 )

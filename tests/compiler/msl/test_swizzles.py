@@ -17,7 +17,12 @@ def words(letters: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "letters"), [("float", "xy"), ("float", "xyzw"), ("packed_float", "xyz")]
+    ("kind", "letters"),
+    [
+        ("float", "xy"),
+        pytest.param("float", "xyzw", marks=pytest.mark.slow),
+        ("packed_float", "xyz"),
+    ],
 )
 def test_each_word_reads_the_components_that_it_names(kind: str, letters: str) -> None:
     count = len(letters)

@@ -119,7 +119,7 @@ def _case(op: Convolution | DepthwiseConvolution, number: int, seed: int) -> Cas
 
 @pytest.mark.parametrize("depthwise", [False, True], ids=["full", "depthwise"])
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_tiles_of_any_convolution_make_the_whole(depthwise: bool, data: st.DataObject) -> None:
     op = data.draw(
         _operators(depthwise=depthwise).filter(lambda op: KERNELS[type(op)][0].accepts(op) is None)
@@ -128,6 +128,7 @@ def test_tiles_of_any_convolution_make_the_whole(depthwise: bool, data: st.DataO
     case.check(data.draw(cuts_of(op, case.kernel)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("number", [0, 1, "depthwise"])
 @given(data=st.data())

@@ -17,16 +17,27 @@ from . import iree_tosa
 pytest.importorskip("iree.compiler", reason="the second opinion needs IREE's compiler")
 pytest.importorskip("iree.runtime", reason="the second opinion needs IREE's runtime")
 
-FAMILIES = {family: Trials(makers) for family, makers in FIXED.items()}
+QUICK = {family: tuple(makers)[::6] for family, makers in FIXED.items()}
+"""Trials of each family that are not slow, which are compiled apart from the others."""
+FAMILIES = {
+    (family, is_quick): Trials(
+        {name: make for name, make in makers.items() if (name in QUICK[family]) == is_quick}
+    )
+    for family, makers in FIXED.items()
+    for is_quick in (True, False)
+}
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("family", "name"),
-    [(family, name) for family, trials in FAMILIES.items() for name in trials.names],
+    [
+        pytest.param(family, name, marks=[] if is_quick else [pytest.mark.slow])
+        for (family, is_quick), trials in FAMILIES.items()
+        for name in trials.names
+    ],
 )
 def test_kernels_equal_reference_and_iree(family: str, name: str) -> None:
-    FAMILIES[family].check(name)
+    FAMILIES[family, name in QUICK[family]].check(name)
 
 
 @pytest.mark.parametrize("stride", [1, 2])

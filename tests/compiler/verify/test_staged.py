@@ -76,6 +76,7 @@ def test_tiles_of_words_that_are_handed_on_in_the_same_iteration_are_in_order(bu
         assert (each.tiles.are_in_order, each.tiles.are_read) == (True, True), each.tiles.obstacles
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("buffers", [1, 2])
 @pytest.mark.parametrize("fault", _STALE)
 def test_tiles_of_other_words_are_not(fault: str, buffers: int) -> None:

@@ -50,6 +50,7 @@ def _values(term: z3.ExprRef, known: tuple[int, ...]) -> set[str]:
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(60))
 def test_a_condition_is_what_it_is_said_to_be(seed: int) -> None:
     draw = random.Random(seed)

@@ -135,7 +135,14 @@ def mipmapped(device: MTLDevice) -> tuple[Metal.MTLTexture, list[NDArray[np.floa
     return texture, levels
 
 
-@pytest.mark.parametrize("mip", ["nearest", "linear", "none"])
+@pytest.mark.parametrize(
+    "mip",
+    [
+        pytest.param("nearest", marks=pytest.mark.slow),
+        "linear",
+        pytest.param("none", marks=pytest.mark.slow),
+    ],
+)
 def test_levels_biases_and_gradients_choose_mipmaps(device: MTLDevice, mip: str) -> None:
     code = f"""
     constexpr sampler s(filter::linear, mip_filter::{mip}, lod_clamp(0.25f, 2.75f));
@@ -336,7 +343,9 @@ def test_depths_are_compared_before_they_are_filtered(device: MTLDevice, functio
     check_depths(device, DEPTHS.replace("SAMPLER", "sampler s"), [s], function)
 
 
-@pytest.mark.parametrize("function", ["less", "greater_equal"])
+@pytest.mark.parametrize(
+    "function", ["less", pytest.param("greater_equal", marks=pytest.mark.slow)]
+)
 def test_depths_are_compared_as_the_source_says(device: MTLDevice, function: str) -> None:
     declared = f"constexpr sampler s(filter::linear, address::repeat, compare_func::{function});\n"
     check_depths(device, declared + DEPTHS.replace("SAMPLER, ", ""), [], function)

@@ -12,6 +12,7 @@ from .fuzz_sources import sources
 from .test_programs import MLP
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("block", range(8))
 def test_damaged_modules_end_in_results_or_clear_errors(block: int) -> None:
     originals = sources()

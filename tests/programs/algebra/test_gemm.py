@@ -92,7 +92,9 @@ def test_batches_of_products(dtype: str, transposes: str, shape: tuple[int, int,
     )
 
 
-@pytest.mark.parametrize(("alpha", "beta"), [(1.0, 1.0), (0.5, -2.0)])
+@pytest.mark.parametrize(
+    ("alpha", "beta"), [pytest.param(1.0, 1.0, marks=pytest.mark.slow), (0.5, -2.0)]
+)
 def test_a_product_with_an_addend(alpha: float, beta: float) -> None:
     rng = np.random.default_rng(12)
     a = rng.standard_normal((1, 35, 24)).astype(np.float32)
@@ -106,6 +108,7 @@ def test_a_product_with_an_addend(alpha: float, beta: float) -> None:
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("shape", "a_transposed", "b_transposed"),
     [((64, 32, 24), False, False), ((32, 64, 16), True, True), ((37, 45, 19), False, True)],
@@ -136,6 +139,7 @@ def test_a_product_with_matrix_storage_of_its_own(
     np.testing.assert_allclose(result, a @ b.astype(np.float64), rtol=1e-4, atol=1e-3)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "dtype"), [("sgemm", np.float32), ("hgemm", np.float16)])
 @pytest.mark.parametrize("shape", [(64, 32, 32), (45, 21, 27)])
 def test_a_product_with_asynchronous_copies(

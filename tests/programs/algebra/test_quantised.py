@@ -42,6 +42,7 @@ GRID = [
 ROWS = {"q4_0": 4, "q5_1": 3, "q8_0": 2, "q4_K": 1, "q6_K": 1}  # of a simdgroup; q8_0: threadgroup
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("simdgroups", [1, 2])
 def test_a_quantised_matrix_times_vectors(name: str, simdgroups: int) -> None:

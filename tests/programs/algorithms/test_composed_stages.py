@@ -37,6 +37,7 @@ using namespace metal;
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("policy", "hook", "epilogue"),
     [

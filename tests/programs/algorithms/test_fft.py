@@ -6,6 +6,7 @@ import pytest
 from tests.support.metal_kernel import Scratch, kernel, run
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("size", "passes", "inverse", "real", "threads"),
     [

@@ -68,6 +68,7 @@ def problem(queries: int, keys: int, size: int, dtype: type, softcap: float = 0.
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "size", "dtype"),
     [("f16", 64, np.float16), ("bf16", 96, ml_dtypes.bfloat16), ("f32", 128, np.float32)],
@@ -97,6 +98,7 @@ def test_attention_of_single_queries(
     np.testing.assert_allclose(result, p.expected(masked), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "size", "dtype", "tolerance"),
     [("f16", 64, np.float16, 4e-3), ("bf16", 32, ml_dtypes.bfloat16, 3e-2)],

@@ -6,6 +6,7 @@ import pytest
 from tests.support.metal_kernel import kernel, run
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("traditional", [True, False])
 @pytest.mark.parametrize(
     ("name", "dtype", "heads_per_thread", "forward"),

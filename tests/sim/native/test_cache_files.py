@@ -88,7 +88,14 @@ def can_mount() -> bool:
 
 
 @pytest.mark.skipif(not can_mount(), reason="no disk of its own can be mounted here")
-@pytest.mark.parametrize("room", [0, 40_000, 400_000])
+@pytest.mark.parametrize(
+    "room",
+    [
+        pytest.param(0, marks=pytest.mark.slow),
+        40_000,
+        pytest.param(400_000, marks=pytest.mark.slow),
+    ],
+)
 def test_a_program_runs_to_its_end_on_a_full_disk(tmp_path: Path, room: int) -> None:
     """Nothing fits, or little, or some of what is compiled but not the headers."""
     (tmp_path / "k.metal").write_text(KERNEL)

@@ -209,7 +209,7 @@ def test_it_opens_on_the_units_of_an_npu_too(show: Open) -> None:
         assert "1 µs in which the NPU's units were at work" in tab.page.inner_text("#analysis h2")
 
 
-@pytest.mark.parametrize("height", [480, 1400])
+@pytest.mark.parametrize("height", [480, pytest.param(1400, marks=pytest.mark.slow)])
 def test_it_opens_so_far_down_that_simdgroups_can_be_seen(height: int, show: Open) -> None:
     trace = timelines.gemm()
     with show(trace, size=(1000, height)) as tab:

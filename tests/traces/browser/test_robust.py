@@ -124,6 +124,7 @@ def damaged(sound: str, change: str) -> str:
     return sound[: mark.start(2)] + texts[change] + sound[mark.end(2) :]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "change",
     [

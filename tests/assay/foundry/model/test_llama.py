@@ -115,6 +115,7 @@ def test_layers_without_positions_do_not_turn(tmp_path: Path) -> None:
     assert np.abs(made - turned).max() > 1e-3 * np.abs(turned).max()
 
 
+@pytest.mark.slow
 def test_a_cache_grows_and_gives_what_a_large_one_gives(file: Path) -> None:
     tokens = [5, 71, 5, 0, 9, 33, 8, 1, 2]
     small, large = Llama.load(file, context=40, reserve=2), Llama.load(file, context=40)

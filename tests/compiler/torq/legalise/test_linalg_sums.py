@@ -48,7 +48,7 @@ def reduction(name: str, kind: str, shape: list[int], axes: list[int], start: st
 }}"""
 
 
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_reductions_along_any_axes_equal_numpy(data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(sorted(BITS)))
@@ -70,6 +70,7 @@ def test_a_long_sum_is_made_in_parts() -> None:
     np.testing.assert_array_equal(runs.on_npu(text, [x]), x.sum(axis=0, dtype=np.int8))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "reduce", "start"),
     [
@@ -100,6 +101,7 @@ def product(name: str, a: str, b: str, y: str, start: str, kind: str) -> str:
 }}"""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "a", "b", "y", "start"),
     [

@@ -52,6 +52,7 @@ def test_a_network_of_large_images_is_exact_and_clean(
     assert_exact_and_clean(lowered(models.imported(name, folder), options), inputs, expected)
 
 
+@pytest.mark.slow
 def test_operators_that_are_done_together_are_exact_and_clean(folder: Path) -> None:
     inputs, expected = models.reference("wide_cnn", folder)
     program = lowered(models.imported("wide_cnn", folder))

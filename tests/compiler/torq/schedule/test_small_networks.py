@@ -104,6 +104,7 @@ def rows_of_a_concatenation_need_only_some_of_its_parts(net: Network) -> bytes:
     return net.finish(net.convolution(net.concatenation(parts, 1), 8, 3))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_small_network_is_exact_and_clean_where(name: str, tmp_path: Path) -> None:
     path = tmp_path / "network.tflite"

@@ -80,6 +80,7 @@ def equals_the_whole_model(module: AssayModule, path: Path, given: list[np.ndarr
         assert np.allclose(module(x), expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_crops_of_predicted_boxes_are_dynamic_end_to_end(path: Path) -> None:
     data = assay.build(path, shapes="image=1x3xrowsxwidth", devices=["cpu"])
     module = load_assay(data, "cpu")

@@ -44,6 +44,7 @@ def test_runs_in_flight_give_what_runs_one_by_one_give(
         assert np.array_equal(made, module(given))
 
 
+@pytest.mark.slow
 def test_shapes_may_differ_from_run_to_run(tmp_path: Path) -> None:
     float_cnn(tmp_path / "cnn.onnx")
     sets = "image=1x3x16x16; image=2x3x16x16"

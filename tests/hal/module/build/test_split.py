@@ -83,6 +83,7 @@ def test_a_device_alone_cannot_run_what_both_do(data: bytes) -> None:
         load_assay(data, "cpu")
 
 
+@pytest.mark.slow
 def test_shapes_that_are_not_known_cross_too(folder: Path) -> None:
     path = folder / "transformer.onnx"
     data = assay.build(path, devices=["metal", "cpu"], split="Softmax metal\n* cpu\n")

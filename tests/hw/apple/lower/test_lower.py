@@ -347,6 +347,7 @@ block 0:
 FILES = ("ggml_mul_mm", "normalise", "reduce", "scan", "convolution", "marlin_gemm")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("file", FILES)
 def test_real_kernels_lower_to_known_classes_in_an_order_that_can_run(file: str) -> None:
     library = compile_library((KERNELS / f"{file}.metal").read_text())

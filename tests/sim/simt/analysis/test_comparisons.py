@@ -88,7 +88,9 @@ def test_results_are_those_of_the_reference(name: str) -> None:
     _assert_agree(*(_ALIKE | _PARTED)[name])
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize(
+    "seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 24))]
+)
 def test_results_of_any_comparisons_are_those_of_the_reference(seed: int) -> None:
     chance = np.random.default_rng(seed)
     lines = []

@@ -40,6 +40,7 @@ def _kernel(part: str, amount: int, picked: str, mask: int) -> Kernel:
 
 
 # Both engines run what the pass left, so that only numbers can judge it.
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("part", ["i32", "i16"])
 @pytest.mark.parametrize("picked", [_NARROW, _WIDE])
 @pytest.mark.parametrize("amount", [16, 28, 29, 30, 31, 32, 33, 40])

@@ -38,6 +38,7 @@ def _columns(size: int, places: np.ndarray) -> list[np.ndarray]:
     return [places.astype(np.uint32), data, np.zeros(_THREADS * size, np.uint8)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("type", _BYTES)
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_each_lane_has_its_bytes(type: str, count: int) -> None:

@@ -53,6 +53,7 @@ def _arrays(turns: tuple[int, int]) -> list[np.ndarray]:
     return [x, np.zeros((2 * LANES, 2), np.float32), np.asarray(turns, np.uint32)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "turns"),
     # All come to a barrier inside, or none.

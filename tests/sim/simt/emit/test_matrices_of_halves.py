@@ -83,6 +83,7 @@ def _arrays() -> list[np.ndarray]:
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", _KERNELS)
 @pytest.mark.parametrize("wide", [False, True], ids=["narrow", "wide"])
 def test_products_are_those_of_the_reference(

@@ -58,6 +58,7 @@ def _findings(changes: dict[str, str], name: str) -> list[str]:
     return [repr(finding).replace(name, "tiled") for finding in checker.findings]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", [*FAULTY, *FAULTLESS])
 def test_findings_are_those_of_reads_checked_one_by_one(
     case: str, monkeypatch: pytest.MonkeyPatch

@@ -88,6 +88,7 @@ def on_reference(program: Program) -> np.ndarray:
     return result
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("function", [*ONE, *TWO])
 def test_what_a_call_gives_is_what_the_function_gives_in_its_place(
     function: str, monkeypatch: pytest.MonkeyPatch
