@@ -12,7 +12,7 @@ from .check_reference import verdicts, write
 from .conftest import Builds
 
 SUITES = sorted((Path(__file__).parent / "check").glob("*.mlir"))
-LONG = ("linalg", "math", "stablehlo", "tensor", "tosa")
+LONG = ("attention", "linalg", "math", "stablehlo", "tensor", "tosa")
 by_suite = pytest.mark.parametrize(
     "suite",
     [pytest.param(p, marks=[pytest.mark.slow] if p.stem in LONG else []) for p in SUITES],

@@ -15,6 +15,7 @@ UNIFORM = [0.6740899085998535, 0.9746168851852417, 0.3028435707092285, 0.4439585
 INTEGERS = [99, 22, 0, 37, 22, 86, 84, 54, 13, 71, 88, 47, 56, 38, 93, 73]
 
 
+@pytest.mark.slow
 def test_random_numbers_are_those_of_jax(builds: Builds) -> None:
     uniform, integers = assay.load(builds.model(find("jax_random"), "metal")).main(np.int32(7))
     assert uniform[:4].tolist() == UNIFORM

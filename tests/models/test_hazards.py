@@ -90,7 +90,7 @@ kernel void alias(device float* a [[buffer(0)]], device float* b [[buffer(1)]],
     np.testing.assert_array_equal(data[64:96], np.arange(32) * 2)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name", ["onnx_cnn", "fft", "scan", "sort", "topk", "scatter", "scatter_add", "globals"]
 )

@@ -58,6 +58,7 @@ def test_what_is_left_has_no_findings_of_other_kinds(assay: Assay, folder: Path)
     assert {each["check"] for each in json.loads(done.out)["findings"]} == {"race"}
 
 
+@pytest.mark.slow
 def test_the_command_that_shows_the_finding_is_told(assay: Assay, folder: Path) -> None:
     turned = RACY.replace("float s[256]", "float s[32]").replace("s[255 - t]", "s[31 - t]")
     (folder / "turn.metal").write_text(f"//! [kernel.flip]\n//! threadgroup = 32\n{turned}")

@@ -17,7 +17,7 @@ from . import iree_tosa
 pytest.importorskip("iree.compiler", reason="the second opinion needs IREE's compiler")
 pytest.importorskip("iree.runtime", reason="the second opinion needs IREE's runtime")
 
-QUICK = {family: tuple(makers)[::6] for family, makers in FIXED.items()}
+QUICK = {family: tuple(makers)[::9] for family, makers in FIXED.items()}
 """Trials of each family that are not slow, which are compiled apart from the others."""
 FAMILIES = {
     (family, is_quick): Trials(

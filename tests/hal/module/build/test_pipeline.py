@@ -33,7 +33,10 @@ def test_a_run_is_cut_where_it_crosses_to_another_device(module: AssayModule) ->
     assert len(parts(module.opened.module.models[0])) == 3
 
 
-@pytest.mark.parametrize("in_flight", [None, 1, 2, 5])
+@pytest.mark.parametrize(
+    "in_flight",
+    [None, pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(5, marks=pytest.mark.slow)],
+)
 def test_runs_in_flight_give_what_runs_one_by_one_give(
     module: AssayModule, in_flight: int | None
 ) -> None:

@@ -26,7 +26,7 @@ from .structured_kernels import (
 
 _PHASES = (Phase.explicit, Phase.generate, Phase.shrink)
 _quick = settings(
-    max_examples=30,
+    max_examples=15,
     deadline=None,
     derandomize=True,
     database=None,
