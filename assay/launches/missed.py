@@ -32,7 +32,8 @@ def missed(plan: Plan, files: Collection[str]) -> tuple[str, ...]:
 def _is_empty(plan: Plan, found: Collection[Coverage]) -> bool:
     """Whether nothing is left of a kernel, as where assumed constants switch all of it off."""
     is_plain = all(argument.kind == "buffer" for argument in plan.kernel.arguments)
-    return is_plain and bool(plan.kernel.arguments) and not any(each.buffers for each in found)
+    reaches_memory = any(each.buffers or each.follows_pointers for each in found)
+    return is_plain and bool(plan.kernel.arguments) and not reaches_memory
 
 
 def _loops(found: Collection[Coverage], files: Collection[str]) -> list[str]:

@@ -30,10 +30,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
     """What has run: loops by their places, each with whether it was entered, and parameters by
-    their numbers, each with whether its memory was touched."""
+    their numbers, each with whether its memory was touched; and whether the code has accesses of
+    memory by pointers that are not known to lead to one of them."""
 
     loops: tuple[tuple[Site, bool], ...]
     buffers: Mapping[int, bool]
+    follows_pointers: bool
 
 
 class Executable:
@@ -99,6 +101,7 @@ class Executable:
                 (site_of(site), any(ran[at] for at in after)) for site, after in self._loops
             ),
             buffers={number: any(ran[at] for at in blocks) for number, blocks in self._touching},
+            follows_pointers=self.watch_needs.follows_pointers,
         )
 
     def forget_coverage(self) -> None:

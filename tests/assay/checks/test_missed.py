@@ -3,6 +3,7 @@
 import assay
 from assay.checks import Report, SourceOptions, check_source, chosen_checks
 from assay.sim.check import Finding
+from tests.checks.cases import FOLDER
 
 ROWS = """
 struct args_t { int columns; int blocks; };
@@ -45,6 +46,14 @@ kernel void copy(device const float* x, device float* y, uint i [[thread_positio
     check_source(source, "copy.metal", report, SourceOptions())
     assert report.kernels[0].missed == ("its code has no access of any of its buffers",)
     assert "of kernel 'copy' not all was checked" in str(report)
+
+
+def test_a_kernel_that_reaches_its_buffers_by_tensors_alone_has_accesses_of_them() -> None:
+    path = FOLDER / "shuffle" / "bugs" / "tensors.metal"
+    report = Report(chosen_checks("all"))
+    options = SourceOptions(functions=("too_few_simdgroups",))
+    check_source(path.read_text(), path.name, report, options)
+    assert report.kernels[0].missed == ()
 
 
 def test_check_kernel_tells_what_never_ran_and_what_rests_on_assumptions() -> None:
