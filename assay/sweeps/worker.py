@@ -36,4 +36,7 @@ def main() -> None:
     for line in sys.stdin:
         task = json.loads(line)
         row = bench().row(point_of(task["point"]), waves=task["waves"])
-        print(json.dumps(row), file=output, flush=True)
+        try:
+            print(json.dumps(row), file=output, flush=True)
+        except BrokenPipeError:
+            os._exit(1)  # who asked was killed; at a usual end the row would be written again
