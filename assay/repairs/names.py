@@ -15,8 +15,6 @@ _FOUR_BYTES = re.compile(
     r"(?:metal::)?(?:u?int(?:32_t)?|float|atomic_(?:u?int|float)|atomic<(?:u?int|float)>|"
     r"(?:packed_)?(?:half2|bfloat2|u?short2|u?char4))"
 )
-
-
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:\\\r?\n|[^\n])*)", re.MULTILINE)
 _CHANGES = re.compile(rf"(?<![<>=!]){ASSIGNS}|\+\+|--")
 

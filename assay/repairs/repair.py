@@ -62,9 +62,11 @@ def repaired(
         return None  # it stands in a file that this one includes, or not all of it can be judged
     if SourceProof(source, file_name, options).siblings(proofs[0].name):
         return None  # what mends one instance of a template may harm another
-    text, steps, tried = source, [], 0
-    current = tuple(proofs)
+    text, current, tried = source, tuple(proofs), 0
+    steps: list[str] = []
     for _ in range(_MOST_STEPS):
+        if steps:
+            current = with_offers(text, file_name, options, current)
         step = _step(text, file_name, options, current)
         tried += step.tried
         if not step.proofs:
@@ -73,7 +75,6 @@ def repaired(
         steps.append(step.what)
         if not any(each.is_refuted for each in current):
             break
-        current = with_offers(text, file_name, options, current)
     name = proofs[0].name
     if not _is_mended(proofs, current) or _findings(text, file_name, options, name) - _findings(
         source, file_name, options, name

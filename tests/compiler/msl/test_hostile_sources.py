@@ -191,6 +191,14 @@ def test_inline_assembly_is_refused() -> None:
         "x[f(40)] = {};\nkernel void k() {}",
         "kernel void k() {" + "{" * 1500 + "}" * 1501,
         "kernel void k(device int* x) { x[0] = " + "(" * 1500 + "1" + ")" * 1500 + "; }",
+        pytest.param(
+            "kernel void k() {" + "{" * 5000 + "}" * 5001, id="braces", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "kernel void k(device int* x) { x[0] = " + "(" * 5000 + "1" + ")" * 5000 + "; }",
+            id="parentheses",
+            marks=pytest.mark.slow,
+        ),
         "#define A(x) x x x x x x x x x x\nint a = A(A(A(A(A(A(A(A(1))))))));\nkernel void k() {}",
         "\0kernel\0 void",
         "kernel void k(",
