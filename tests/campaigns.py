@@ -199,9 +199,13 @@ CAMPAIGNS: dict[str, Campaign] = {
         options=("--hypothesis-profile=explore",),
     ),
     "fuzz": Campaign(
-        what="damaged modules and Torq executables end in clear errors",
+        what="damaged modules, Torq executables and sources end in clear errors",
         minutes=15,
-        paths=("tests/fuzz", "tests/hal/vm/test_damaged_modules.py"),
+        paths=(
+            "tests/fuzz",
+            "tests/hal/vm/test_damaged_modules.py",
+            "tests/compiler/msl/test_hostile_sources.py",
+        ),
     ),
     "modules": Campaign(
         what="Assay modules of whole models: shape sets and devices against IREE",
