@@ -156,7 +156,8 @@ def _optimised_somehow(text: str, entry: str, calls: Calls, marks: frozenset[str
     optimised = optimised or _optimised(text, entry, calls)
     if _MATRIX_IN_MEMORY.search(optimised):
         return _with_fewer_arrays(optimised, entry, calls, unroll_all)
-    if has_arrays_of_matrices(optimised):
+    # Checks of accesses look at a loop's turns together, which takes them less time.
+    if has_arrays_of_matrices(optimised) and "reads" not in marks:
         return _with_fewer_arrays(optimised, entry, calls, unroll_over_matrices)
     return optimised
 

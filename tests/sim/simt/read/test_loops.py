@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assay.compiler.msl import compile_library
 from assay.sim.simt.emit.vectorise import Vectoriser
+from assay.sim.simt.ir.operations.lanes import MMA
 from assay.sim.simt.ir.shape import Shape
 from assay.sim.simt.read.loops import unroll_all, unroll_over_matrices
 
@@ -89,3 +90,12 @@ def test_matrices_in_arrays_come_to_lie_where_those_of_unrolled_loops_do() -> No
     emitted = Vectoriser(function, Shape(size=size, nominal=size))
     assert emitted.run().keeps_sums
     assert function.private_memory == 0
+
+
+def test_checked_kernels_keep_such_loops() -> None:
+    program = compile_library(_KERNEL).function("product").program()
+    plain, checked = (
+        sum(each.operation is MMA for each in program.marked_function(marks).instructions())
+        for marks in (frozenset[str](), frozenset({"init", "reads"}))
+    )
+    assert checked < plain == 4 * 4 * 2
