@@ -33,7 +33,7 @@ from ..ir.operations.lanes import (
 from ..ir.operations.operation import Operation, Origin
 from ..ir.shape import LANES, matrix_column, matrix_row
 from .matrices.operands import added_to, element_of, left_of, right_of
-from .matrices.rows import HOLDER
+from .matrices.waiting import HOLDER
 from .text import literal, shuffle_mask, vector_of
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from ..ir.shape import LANES
 from .access import Access, Memory
 from .ahead import Steps
 from .matrices.halves import fit_in_chunks, in_chunks, load_in_order
+from .matrices.waiting import Waiting, rows_at
 from .text import shuffle_mask, vector_of
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ class Loads(Access):
         self._steps: dict[Block, Steps] = {}  # by the header of the loop
 
     def load(self, instruction: Instruction) -> list[str]:
-        """Emit a load; returns its components, vectors if the load varies and scalars if not."""
+        """Emit a load; returns its components, vectors if the load varies and scalars if not.
+
+        There are none yet if it waits for products.
+        """
         offset = instruction.operands[0]
         if self.v.has_varying_address(instruction):
             return self._slow_only(instruction)
@@ -111,11 +115,25 @@ class Loads(Access):
         def slow() -> list[str]:
             return self.slow_load(instruction, memory, size)
 
+        kinds = [self.text.wide(element)] * instruction.components
+        if instruction in self.v.may_wait:
+            rows = rows_at(text, instruction, form.base, groups, offsets, common, places)
+            if rows:
+                # Lanes that are not all inside have their faults reported here.
+                found = self.either(inside, lambda: ["poison"] * len(kinds), slow, kinds)
+                self.v.waiting[instruction] = Waiting(
+                    access=self,
+                    load=instruction,
+                    host=memory.host,
+                    rows=rows,
+                    inside=inside,
+                    lanes=lambda: self.either(inside, fast, lambda: found, kinds),
+                )
+                return []
         if instruction in self.v.for_products and fit_in_chunks(common, places):
             return load_in_order(
                 self, instruction, inside, lambda: in_chunks(text, windows(), common), slow, places
             )
-        kinds = [self.text.wide(element)] * instruction.components
         return self.either(inside, fast, slow, kinds)
 
     def _fetch_ahead(

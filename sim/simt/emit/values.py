@@ -27,6 +27,7 @@ from .bfloat import replace_bfloat
 from .matrices.halves import InOrder, loads_of, moved_floats, right_factors
 from .matrices.places import SumPlaces
 from .matrices.sums import sums_in_place
+from .matrices.waiting import Waiting
 from .positions import fix_positions
 from .slots import Entry, Slot, SlotTable
 from .tape import PLACES, TAPE
@@ -58,6 +59,7 @@ class Values(Entry):
         groups: of which threadgroup each is, counted from the first one that runs.
         observers: the checks that watch the kernel; empty if none does.
         sums: the sums of products of matrices that stay in memory.
+        may_wait: loads whose elements only products need.
         for_products: loads whose halves become factors in the order of memory.
         tapes: whether the kernel leaves a tape of what it does.
         tapes_places: whether every access to threadgroup memory has an event in it.
@@ -94,6 +96,8 @@ class Values(Entry):
         rights = right_factors(self.function) if has_wide_registers() else frozenset()
         self.for_products = loads_of(rights | self.sums.factors)
         self.in_order: dict[Instruction, InOrder] = {}  # of these, what was loaded
+        self.may_wait = self.sums.may_wait
+        self.waiting: dict[Instruction, Waiting] = {}  # of these, what waits
         self._definitions: dict[Value, Definition] = {}
         self.insertions: dict[int, list[str]] = {}
         self.defined: dict[Value, str] = {}  # names as the defining blocks knew them

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 
 from ...analysis.linear_form import Pattern
 from ...ir.nodes import Block, Function, Instruction, Value
-from ...ir.operations.conversions import FPEXT
 from ...ir.operations.lanes import MMA
-from ...ir.operations.memory import COMPONENT, LOAD
+from ...ir.operations.memory import LOAD
 from ...ir.shape import LANES
 from ..text import TextBuilder, shuffle_mask, vector_of
-from .operands import right_of
+from .operands import loaded, right_of
 
 if TYPE_CHECKING:
     from ..access import Access
@@ -111,7 +110,7 @@ def right_factors(function: Function) -> frozenset[Value]:
 
 def loads_of(factors: Iterable[Value]) -> frozenset[Instruction]:
     """The loads of two halves whose floats are factors."""
-    sources = (_loaded(factor) for factor in factors)
+    sources = (loaded(factor) for factor in factors)
     found = {source[0] for source in sources if source is not None}
     return frozenset(load for load in found if _is_pair(load))
 
@@ -123,7 +122,7 @@ def moved_floats(
 
     Nor if they come from more than one chunk: then they are moved no faster.
     """
-    source = _loaded(value)
+    source = loaded(value)
     ordered = known.get(source[0]) if source is not None else None
     if source is None or ordered is None:
         return None
@@ -144,10 +143,10 @@ def floats_in_order(
 
     None as in `moved_floats`, or if the matrix was loaded in another block.
     """
-    loaded = [_loaded(value) for value in factor]
-    if None in loaded or any(v.block is not block for v in factor if isinstance(v, Instruction)):
+    found = [loaded(value) for value in factor]
+    if None in found or any(v.block is not block for v in factor if isinstance(v, Instruction)):
         return None
-    loads, components = zip(*(each for each in loaded if each is not None), strict=True)
+    loads, components = zip(*(each for each in found if each is not None), strict=True)
     ordered = known.get(loads[0])
     if ordered is None or loads[0] is not loads[1] or loads[0].block is not block:
         return None
@@ -161,19 +160,6 @@ def _floats_at(text: TextBuilder, ordered: InOrder, places: Sequence[int]) -> st
         return None
     floats = text.let(f"fpext {KIND} {ordered.chunks[chunks.pop()]} to {_FLOATS}")
     return text.shuffle("float", floats, CHUNK, [place % CHUNK for place in places])
-
-
-def _loaded(value: Value) -> tuple[Instruction, int] | None:
-    """The load, and the number of its component, that a value is as a float."""
-    if not isinstance(value, Instruction) or value.operation is not FPEXT:
-        return None
-    half = value.operands[0]
-    if not isinstance(half, Instruction):
-        return None
-    if half.operation is COMPONENT:
-        load = half.operands[0]
-        return (load, half.index) if isinstance(load, Instruction) else None
-    return (half, 0) if half.operation is LOAD else None
 
 
 def _is_pair(load: Instruction) -> bool:

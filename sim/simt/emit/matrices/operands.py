@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from ...analysis.linear_form import number_of
 from ...ir.nodes import Instruction, Value
+from ...ir.operations.conversions import FPEXT
+from ...ir.operations.memory import COMPONENT, LOAD
 
 
 def element_of(product: Instruction) -> int:
@@ -28,3 +30,15 @@ def right_of(product: Instruction) -> list[Value]:
 def added_to(product: Instruction) -> list[Value]:
     """Those of what the product is added to."""
     return product.operands[5:7]
+
+
+def loaded(factor: Value) -> tuple[Instruction, int] | None:
+    """The load, and the number of its component, that a factor is as a float, if it is one."""
+    if isinstance(factor, Instruction) and factor.operation is FPEXT:
+        (factor,) = factor.operands
+    if not isinstance(factor, Instruction):
+        return None
+    if factor.operation is COMPONENT:
+        load = factor.operands[0]
+        return (load, factor.index) if isinstance(load, Instruction) else None
+    return (factor, 0) if factor.operation is LOAD else None

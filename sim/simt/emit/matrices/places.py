@@ -10,6 +10,7 @@ from ...ir.nodes import Instruction, Value
 from ..slots import Slot
 from .rows import Rows
 from .strips import Matrix, StripFinder
+from .waiting import may_wait
 
 if TYPE_CHECKING:
     from ..values import Values
@@ -41,6 +42,11 @@ class SumPlaces:
         """What is multiplied row by row."""
         products = (product for group in self._strips.together.values() for product in group)
         return frozenset(value for each in products for value in (*each.left, *each.right))
+
+    @property
+    def may_wait(self) -> frozenset[Instruction]:
+        """Loads of factors that may be done where these are first multiplied."""
+        return may_wait(self.v.function, self._strips.together)
 
     def hold(self, value: Value) -> bool:
         """Whether a value stays."""

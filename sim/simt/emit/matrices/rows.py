@@ -12,22 +12,21 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...ir.nodes import Instruction, Value
-from ...ir.shape import LANES, matrix_column, matrix_row
+from ...ir.shape import LANES
 from ..text import TextBuilder, shuffle_mask, vector_of
 from .halves import floats_in_order
+from .operands import loaded
 from .strips import Matrix, Product, Strips
+from .waiting import HOLDER, SIDE, Waiting, copy_row, inside
 
 if TYPE_CHECKING:
     from ..values import Values
 
-SIDE = 8  # of a matrix
 _PAIR = 2 * SIDE  # floats of two rows
 _PAIRS = range(SIDE // 2)
 _BYTES = 4  # of a float
 _ROWS_AT_ONCE = 4  # of a strip, where registers are few
 
-# Which lane holds the elements at a row and an even column, and right of it.
-HOLDER = {(matrix_row(lane), matrix_column(lane)): lane for lane in range(LANES)}
 # For two rows the lane and the element that each of their places comes from.
 _SOURCES = [
     [(HOLDER[row, column & ~1], column & 1) for row in (2 * t, 2 * t + 1) for column in range(SIDE)]
@@ -131,9 +130,35 @@ class Rows:
         return known
 
     def _fill(self, place: str, factors: Sequence[tuple[Value, ...]]) -> None:
+        waiting = [self._waiting(factor) for factor in factors]
+        there = [each for each in waiting if each is not None]
+        if len(there) < len(factors):
+            self._fill_from_lanes(place, factors)
+            return
+        there[0].access.when(
+            inside(there),
+            lambda: self._copy(place, there),
+            lambda: self._fill_from_lanes(place, factors),
+        )
+
+    def _copy(self, place: str, matrices: Sequence[Waiting]) -> None:
+        floats = SIDE * len(matrices)
+        for row in range(SIDE):
+            store(self.text, copy_row(matrices, row), place, row * floats, floats)
+
+    def _waiting(self, factor: tuple[Value, ...]) -> Waiting | None:
+        source = loaded(factor[0])
+        return self.v.waiting.get(source[0]) if source is not None else None
+
+    def _fill_from_lanes(self, place: str, factors: Sequence[tuple[Value, ...]]) -> None:
         floats = SIDE * len(factors)
+        waiting = [self._waiting(factor) for factor in factors]
+        late = [each.floats() if each is not None else [] for each in waiting]
         for t in _PAIRS:
-            pairs = [self._rows_of(factor, t) for factor in factors]
+            pairs = [
+                self._mixed(lanes[0], lanes[1], t) if lanes else self._rows_of(factor, t)
+                for lanes, factor in zip(late, factors, strict=True)
+            ]
             if len(pairs) == 1:
                 store(self.text, pairs[0], place, t * _PAIR, _PAIR)
                 continue
