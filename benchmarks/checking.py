@@ -11,14 +11,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.sim.check import Checker
 
-from .contenders import OnAssay, Timing, on_assay, peer, pocl_timings
+from .contenders import OnAssay, Timing, against_pocl, on_assay, peer, pocl
 from .measure import Row, median_seconds
-from .workloads import BY_KERNEL, Workload
+from .workloads import BY_KERNEL, SIZES, Workload
 
 CHECKS = frozenset({"race", "init", "bounds"})
 OCLGRIND_BAR = 1000.0  # times as fast as Oclgrind --data-races
@@ -30,7 +30,7 @@ MEMORY_FACTOR, MEMORY_BASE = 4.0, 200e6  # memory for checking: times the data, 
 # The sizes that Oclgrind is given take it seconds, nothing but work; with --full it gets those that
 # the others run on, which take it minutes and, for the vector add, 10 GB.
 _OCLGRIND_SIZES = {"tiled_gemm": 128, "softmax_rows": 1024, "vector_add": 1 << 22}
-_FULL_SIZES = {"tiled_gemm": 512, "softmax_rows": 1024, "vector_add": 1 << 24}
+_FULL_SIZES = SIZES
 _FIRST = "assay, checked, first time"
 _OCLGRIND_TIMEOUT = 1800  # seconds for one kernel
 _GET_OCLGRIND = (
@@ -83,28 +83,52 @@ def rows(*, threads: int, repetitions: int, full: bool = False) -> list[Row]:
     return found if peak is None else [*found, memory_row(peak)]
 
 
-def on_assay_checked(workload: Workload, *, workers: int, repetitions: int) -> Checked:
-    """A workload under the checks.
+class UnderChecks:
+    """A workload under the checks, compiled already."""
 
-    Raises:
-        SystemExit: if a check reports something: the kernels are right.
-    """
-    prepared = OnAssay(workload, workers=workers)
+    def __init__(self, workload: Workload, *, workers: int) -> None:
+        self._prepared = OnAssay(workload, workers=workers)
+        self._title = workload.title
+        self._lasting = Checker(CHECKS)
+        self.run_first()
 
-    def run(checker: Checker) -> None:
-        prepared.run(checker)
+    def run_first(self) -> None:
+        """Run it under a checker of its own.
+
+        Raises:
+            SystemExit: if a check reports something: the kernels are right.
+        """
+        self._run(Checker(CHECKS))
+
+    def run(self) -> None:
+        """Run it under the checker that it ran under before; raises what `run_first` does."""
+        self._run(self._lasting)
+
+    def first(self, repetitions: int) -> float:
+        """Median seconds of a first dispatch under a checker."""
+        return median_seconds(self.run_first, min(repetitions, 5), warm_up=0)
+
+    def check(self) -> None:
+        """Compare the result with NumPy's; see `Workload.check`."""
+        self._prepared.check("assay, checked")
+
+    def _run(self, checker: Checker) -> None:
+        self._prepared.run(checker)
         if checker.findings:
             raise SystemExit(
-                f"{workload.title}: a check reports {checker.findings[0].kind} in a kernel that "
+                f"{self._title}: a check reports {checker.findings[0].kind} in a kernel that "
                 "is right; that is a defect of the check"
             )
 
-    run(Checker(CHECKS))  # compiles
-    first = median_seconds(lambda: run(Checker(CHECKS)), min(repetitions, 5), warm_up=0)
-    lasting = Checker(CHECKS)
-    later = median_seconds(lambda: run(lasting), repetitions)
-    prepared.check("assay, checked")
-    return Checked(first=first, later=later)
+
+def on_assay_checked(workload: Workload, *, workers: int, repetitions: int) -> Checked:
+    """A workload under the checks; raises what `UnderChecks` does."""
+    checked = UnderChecks(workload, workers=workers)
+    found = Checked(
+        first=checked.first(repetitions), later=median_seconds(checked.run, repetitions)
+    )
+    checked.check()
+    return found
 
 
 # -- Oclgrind -------------------------------------------------------------------------------------
@@ -162,38 +186,25 @@ def against_oclgrind(workload: Workload, ours: Checked, theirs: Timing | None) -
 
 
 def _all_against_pocl(threads: int, repetitions: int) -> list[Row]:
-    peers: Mapping[str, list[Timing]] = pocl_timings(threads=threads, repetitions=repetitions)
     found: list[Row] = []
-    for kernel, size in _FULL_SIZES.items():
-        workload = BY_KERNEL[kernel](size)
-        ours = on_assay_checked(workload, workers=threads, repetitions=repetitions)
-        plain = on_assay(workload, workers=threads, repetitions=repetitions)
-        found += against_pocl(workload, ours, plain, peers.get(kernel, []))
+    with pocl(threads) as peers:
+        for kernel, size in _FULL_SIZES.items():
+            workload = BY_KERNEL[kernel](size)
+            checked = UnderChecks(workload, workers=threads)
+            first = Timing(who=_FIRST, seconds=checked.first(repetitions))
+            row, theirs = against_pocl(
+                workload,
+                checked.run,
+                {who: of(kernel, size) for who, of in peers.items()},
+                who="assay, checked",
+                bar=POCL_BARS[kernel],
+                repetitions=repetitions,
+            )
+            checked.check()
+            plain = on_assay(workload, workers=threads, repetitions=repetitions)
+            unchecked = Timing(who="assay, no checks", seconds=plain.seconds)
+            found += [row, *_plain_rows(workload, [first, unchecked, *theirs])]
     return found
-
-
-def against_pocl(
-    workload: Workload, ours: Checked, plain: Timing, peers: Sequence[Timing]
-) -> list[Row]:
-    """The rows of one workload on the full size; the best PoCL counts."""
-    best = min(peers, key=lambda timing: timing.seconds, default=None)
-    ratio = best.seconds / ours.later if best else 0.0
-    bar = POCL_BARS[workload.kernel]
-    first = Row(
-        what=workload.title,
-        who="assay, checked",
-        seconds=ours.later,
-        rate=workload.rate(ours.later),
-        ratio=f"{ratio:.2f} x {best.who}" if best else "no PoCL here",
-        bar=f">= {bar:g} x",
-        passed=ratio >= bar if best else None,
-    )
-    others = [
-        Timing(who=_FIRST, seconds=ours.first),
-        Timing(who="assay, no checks", seconds=plain.seconds),
-        *peers,
-    ]
-    return [first, *_plain_rows(workload, others)]
 
 
 def _plain_rows(workload: Workload, timings: Sequence[Timing]) -> list[Row]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,11 +18,16 @@ from assay.hal.metal.emulated.resources.memory import zeroed
 from assay.sim.check import Checker
 from assay.sim.simt import Memory, dispatch
 
-from .measure import median_seconds
+from .measure import Row, median_seconds
 from .sources import MATRIX_MSL, MSL
+from .turns import Measure, asked, by_turns, fastest, shares
 from .workloads import Array, Size, Workload
 
 _TIMEOUT = 600  # seconds for one peer
+_TRIAL = "vector_add 1024 1"
+_PAUSE = 0.05  # seconds: threads of a peer may wait for more at full speed for a while
+# Rounds for each of the repetitions, and how many of each are in one.
+_ROUNDS, _IN_A_ROUND = 3, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,20 +119,58 @@ def peer(
     return found
 
 
-def pocl_timings(*, threads: int, repetitions: int) -> dict[str, list[Timing]]:
-    """Timings by kernel for every installed PoCL and method; empty if there is none."""
+@contextmanager
+def pocl(threads: int) -> Iterator[dict[str, Callable[[str, int], Measure]]]:
+    """How each installed PoCL, by each of its methods, measures a kernel of a size; none if none.
+
+    Each runs in a process of its own, which sleeps while others are measured.
+    """
     platforms = peer(["benchmarks.peer_pocl", "list"]) or {}
-    timings: dict[str, list[Timing]] = {}
-    for platform in platforms:
-        for method in ("default", "cbs"):
-            environment = {
-                "POCL_MAX_PTHREAD_COUNT": str(threads),
-                "POCL_CPU_MAX_CU_COUNT": str(threads),
-            }
-            if method != "default":
-                environment["POCL_WORK_GROUP_METHOD"] = method
-            arguments = ["benchmarks.peer_pocl", "run", platform, str(repetitions)]
-            for kernel, seconds in (peer(arguments, environment) or {}).items():
-                who = f"{platform}, {method}"
-                timings.setdefault(kernel, []).append(Timing(who=who, seconds=seconds))
-    return timings
+    environment = {"POCL_MAX_PTHREAD_COUNT": str(threads), "POCL_CPU_MAX_CU_COUNT": str(threads)}
+    found: dict[str, Callable[[str, int], Measure]] = {}
+    with ExitStack() as processes:
+        for platform in platforms:
+            for method in ("default", "cbs"):
+                chosen = {} if method == "default" else {"POCL_WORK_GROUP_METHOD": method}
+                arguments = ["benchmarks.peer_pocl", "run", platform]
+                process = asked(arguments, environment | chosen, trial=_TRIAL, pause=_PAUSE)
+                ask = processes.enter_context(process)
+                if ask is not None:
+                    found[f"{platform}, {method}"] = _measuring(ask)
+        yield found
+
+
+def _measuring(ask: Callable[[str], float]) -> Callable[[str, int], Measure]:
+    return lambda kernel, size: lambda repetitions: ask(f"{kernel} {size} {repetitions}")
+
+
+def against_pocl(
+    workload: Workload,
+    ours: Callable[[], object],
+    peers: Mapping[str, Measure],
+    *,
+    who: str,
+    bar: float,
+    repetitions: int,
+) -> tuple[Row, list[Timing]]:
+    """A row with how fast we are beside the fastest PoCL, by turns; and what each of these takes.
+
+    The ratio is the median of all rounds', with their range.
+    """
+    rounds = by_turns({who: ours}, peers, rounds=_ROUNDS * repetitions, repetitions=_IN_A_ROUND)
+    seconds = statistics.median(rounds[who])
+    others = [Timing(who=each, seconds=statistics.median(rounds[each])) for each in peers]
+    row = Row(
+        what=workload.title,
+        who=who,
+        seconds=seconds,
+        rate=workload.rate(seconds),
+        ratio="no PoCL here",
+        bar=f">= {bar:g} x",
+    )
+    if peers:
+        ratios = shares(rounds, who, list(peers))
+        ratio, best = statistics.median(ratios), fastest(rounds, list(peers))
+        spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
+        row = replace(row, ratio=f"{ratio:.2f} x {best} ({spread})", passed=ratio >= bar)
+    return row, others

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import statistics
 
-from .contenders import OnAssay, Timing, on_assay, pocl_timings
+from .contenders import OnAssay, Timing, against_pocl, pocl
 from .measure import Row
-from .openblas import Rounds, by_turns, openblas, shares
-from .workloads import Workload, matrix_gemm, softmax, tiled_gemm, vector_add
+from .openblas import openblas
+from .turns import Rounds, by_turns, shares
+from .workloads import BY_KERNEL, SIZES, Workload, matrix_gemm
 
 # How many times as fast as the best PoCL a kernel has to be, and the share of OpenBLAS's speed.
 POCL_BARS = {"tiled_gemm": 2.0, "softmax_rows": 1.0, "vector_add": 1.0}
@@ -18,28 +19,22 @@ _ROUNDS, _IN_A_ROUND = 5, 2
 
 def rows(*, threads: int, repetitions: int) -> list[Row]:
     """Measure everything."""
-    peers = pocl_timings(threads=threads, repetitions=repetitions)
     found: list[Row] = []
-    for workload in (tiled_gemm(), softmax(), vector_add()):
-        ours = on_assay(workload, workers=threads, repetitions=repetitions)
-        found += _against_pocl(workload, ours, peers.get(workload.kernel, []))
+    with pocl(threads) as peers:
+        for kernel, size in SIZES.items():
+            workload = BY_KERNEL[kernel](size)
+            prepared = OnAssay(workload, workers=threads)
+            row, others = against_pocl(
+                workload,
+                prepared.run,
+                {who: of(kernel, size) for who, of in peers.items()},
+                who="assay",
+                bar=POCL_BARS[kernel],
+                repetitions=repetitions,
+            )
+            prepared.check()
+            found += [row, *_others(workload, others)]
     return found + _against_openblas(threads, repetitions)
-
-
-def _against_pocl(workload: Workload, ours: Timing, peers: list[Timing]) -> list[Row]:
-    bar = POCL_BARS[workload.kernel]
-    best = min(peers, key=lambda peer: peer.seconds, default=None)
-    ratio = best.seconds / ours.seconds if best else 0.0
-    first = Row(
-        what=workload.title,
-        who=ours.who,
-        seconds=ours.seconds,
-        rate=workload.rate(ours.seconds),
-        ratio=f"{ratio:.2f} x {best.who}" if best else "no PoCL here",
-        bar=f">= {bar:g} x",
-        passed=ratio >= bar if best else None,
-    )
-    return [first, *_others(workload, peers)]
 
 
 def _others(workload: Workload, peers: list[Timing]) -> list[Row]:

@@ -13,6 +13,7 @@ import sys
 
 import pyopencl as cl
 
+from .measure import median_seconds
 from .opencl import OpenCL
 from .workloads import BY_KERNEL
 
@@ -22,8 +23,9 @@ def main() -> None:
     platform = next((p for p in cl.get_platforms() if "oclgrind" in p.name.lower()), None)
     if platform is None:
         raise SystemExit("Oclgrind's OpenCL is not what this process sees; start it by `oclgrind`")
-    seconds = OpenCL(platform).seconds(work, 1, who="Oclgrind")
-    print(json.dumps({"seconds": seconds}))
+    prepared = OpenCL(platform).prepare(work)
+    prepared.check("Oclgrind")
+    print(json.dumps({"seconds": median_seconds(prepared.run, 1, warm_up=0)}))
 
 
 if __name__ == "__main__":

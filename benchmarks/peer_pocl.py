@@ -1,6 +1,7 @@
 """PoCL in a process whose environment sets its threads.
 
-Called as `peer_pocl list` or `peer_pocl run PLATFORM REPETITIONS`.
+Called as `peer_pocl list`, or as `peer_pocl run PLATFORM`, which runs a kernel for each line
+with its name, its size and the number of repetitions.
 
 Needs `pyopencl` and some PoCL: the wheel `pocl-binary-distribution`, a distribution's package
 (`pocl-opencl-icd`), or one of conda-forge.
@@ -13,8 +14,10 @@ import sys
 
 import pyopencl as cl
 
-from .opencl import OpenCL
-from .workloads import softmax, tiled_gemm, vector_add
+from .measure import median_seconds
+from .opencl import OpenCL, Prepared
+from .turns import answer_each
+from .workloads import BY_KERNEL
 
 
 def _platforms() -> dict[str, cl.Platform]:
@@ -33,11 +36,18 @@ def main() -> None:
     if sys.argv[1] == "list":
         print(json.dumps(dict.fromkeys(platforms, 0.0)))
         return
-    name, repetitions = sys.argv[2], int(sys.argv[3])
-    peer = OpenCL(platforms[name])
-    works = (tiled_gemm(), softmax(), vector_add())
-    found = {w.kernel: peer.seconds(w, repetitions, who=name) for w in works}
-    print(json.dumps(found))
+    opencl = OpenCL(platforms[sys.argv[2]])
+    prepared: dict[tuple[str, str], Prepared] = {}  # by kernel and size
+
+    def measure(line: str) -> float:
+        kernel, size, repetitions = line.split()
+        work = prepared.get((kernel, size))
+        if work is None:
+            work = prepared[kernel, size] = opencl.prepare(BY_KERNEL[kernel](int(size)))
+            work.check(sys.argv[2])
+        return median_seconds(work.run, int(repetitions))
+
+    answer_each(measure)
 
 
 if __name__ == "__main__":

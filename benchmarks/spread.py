@@ -13,7 +13,7 @@ import time
 
 from .contenders import OnAssay, peer
 from .measure import Row
-from .workloads import tiled_gemm
+from .workloads import SIZES, tiled_gemm
 
 PROCESSES = 12
 SPREAD_BAR = 1.15  # the slowest process's time, as a multiple of the fastest one's
@@ -36,7 +36,7 @@ def rows(*, threads: int, repetitions: int) -> list[Row]:
 
 def spread_row(seconds: list[float]) -> Row:
     """The row about the fastest and the slowest process."""
-    work = tiled_gemm()
+    work = tiled_gemm(SIZES["tiled_gemm"])
     fastest, slowest = min(seconds), max(seconds)
     return Row(
         what=f"{work.title}, {len(seconds)} processes",
@@ -51,7 +51,7 @@ def spread_row(seconds: list[float]) -> Row:
 
 def main() -> None:
     """Print the median processor time of one dispatch, as JSON."""
-    prepared = OnAssay(tiled_gemm(), workers=1)
+    prepared = OnAssay(tiled_gemm(SIZES["tiled_gemm"]), workers=1)
     prepared.run()
     taken = []
     for _ in range(max(int(sys.argv[1]), 3)):

@@ -53,7 +53,7 @@ class Workload:
             )
 
 
-def tiled_gemm(size: int = 512) -> Workload:
+def tiled_gemm(size: int) -> Workload:
     """f32 GEMM with 16x16 tiles in threadgroup memory."""
     a, b = np.random.default_rng(1).standard_normal((2, size, size), np.float32)
     return Workload(
@@ -86,7 +86,7 @@ def matrix_gemm(size: int = 1024, *, unrolled: bool = False) -> Workload:
     )
 
 
-def softmax(size: int = 1024) -> Workload:
+def softmax(size: int) -> Workload:
     """Softmax of every row, with a reduction in threadgroup memory."""
     x = np.random.default_rng(3).standard_normal((size, size), np.float32) * 3
     exact = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
@@ -104,7 +104,7 @@ def softmax(size: int = 1024) -> Workload:
     )
 
 
-def vector_add(count: int = 1 << 24) -> Workload:
+def vector_add(count: int) -> Workload:
     """Sum of two long vectors."""
     a, b = np.random.default_rng(4).standard_normal((2, count), np.float32)
     return Workload(
@@ -127,3 +127,5 @@ BY_KERNEL: Mapping[str, Callable[[int], Workload]] = {
     "softmax_rows": softmax,
     "vector_add": vector_add,
 }
+# The sizes that all but Oclgrind, which would take minutes, run on.
+SIZES: Mapping[str, int] = {"tiled_gemm": 512, "softmax_rows": 1024, "vector_add": 1 << 24}

@@ -1,16 +1,16 @@
 """`python -m benchmarks profile [MODEL ...] [--zoo] [--top N]`: where models' time goes.
 
 Each model runs on one thread on the emulated device, and in a process of its own on IREE's CPU
-backend; times are processor times, medians of some calls.
+backend, by turns. Times are processor times, medians of rounds; a ratio is the median of theirs.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import functools
+import math
 import pickle
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,11 +23,14 @@ from rich.table import Table
 
 import assay
 
+from ..turns import answer_each, asked
 from .dispatches import Dispatches, elements, timed, totals, use_of
 from .models import Subject, names, prepared
 from .networks import BARS
 
-_LEAST_SECONDS = 0.4
+_ROUNDS = 7
+_ROUND = 0.06  # seconds that a round's calls take at least, but that they are so many
+_LEAST_CALLS, _MOST_CALLS = 3, 1000
 _FAR = 10
 """Times `llvm-cpu`'s time above which a model's row says why."""
 _WHY = f"what is above {_FAR} times"
@@ -56,21 +59,22 @@ def main(arguments: list[str]) -> int:
             folder = Path(name) / model  # models of two names may be built in files of one
             folder.mkdir()
             subject = prepared(model, folder)
-            ours, calls = _of_ours(subject, found)
-            theirs = _of_peer(subject, folder)
+            both, calls = _measured(subject, folder, found)
+            ours, theirs = (statistics.median(each) for each in both)
+            ratio = statistics.median([a / b for a, b in zip(*both, strict=True)])
             kernels = sum(totals(found, calls).values())
             bar = BARS.get(model)
-            missed |= bar is not None and ours > bar * theirs
+            missed |= bar is not None and ratio > bar
             if options.top:
                 console.print(_of_dispatches(model, found, calls, options.top))
-            print(f"{model}: {ours / theirs:.2f} times llvm-cpu's time", file=sys.stderr)
+            print(f"{model}: {ratio:.2f} times llvm-cpu's time", file=sys.stderr)
             summary.add_row(
                 model,
                 _milliseconds(ours),
                 _milliseconds(kernels),
                 str(sum(len(each.seconds) for each in found.values()) // calls),
                 f"{theirs * 1e3:.3f}",
-                f"{ours / theirs:.2f}",
+                f"{ratio:.2f}",
                 "" if bar is None else f"<= {bar:g}",
                 reason(ours, kernels, theirs),
             )
@@ -85,23 +89,41 @@ def reason(ours: float, kernels: float, theirs: float) -> str:
     return ", ".join(alone) or ("both" if ours > _FAR * theirs else "")
 
 
-def median_of_calls(call: Callable[[], object]) -> tuple[float, int]:
-    """(median processor time of a call, calls made)."""
+def median_of_calls(call: Callable[[], object], calls: int) -> float:
+    """Median processor time of so many calls, in seconds."""
     taken: list[float] = []
-    while sum(taken) < _LEAST_SECONDS or len(taken) < 5:
+    for _ in range(calls):
         start = time.process_time()
         call()
         taken.append(time.process_time() - start)
-    return statistics.median(taken), len(taken)
+    return statistics.median(taken)
 
 
-def _of_ours(subject: Subject, found: dict[str, Dispatches]) -> tuple[float, int]:
-    """Seconds of a call on the emulated device, and how many calls the dispatches are of."""
+def calls_for(first: float) -> int:
+    """How many calls a round has, of which one takes so many seconds."""
+    return max(_LEAST_CALLS, min(math.ceil(_ROUND / max(first, 1e-9)), _MOST_CALLS))
+
+
+def _measured(
+    subject: Subject, folder: Path, found: dict[str, Dispatches]
+) -> tuple[tuple[list[float], list[float]], int]:
+    """Seconds of our calls and of the peer's in each round; how many calls dispatches are of."""
     module = assay.load(subject.metal, parameters=subject.parameters)
-    run = module[subject.function].invoke
-    run(subject.arguments)  # compiles
-    found.clear()
-    return median_of_calls(lambda: run(subject.arguments))
+    run = functools.partial(module[subject.function].invoke, subject.arguments)
+    run()  # compiles
+    handed = folder / "peer.pickle"
+    handed.write_bytes(pickle.dumps(subject))
+    ours: list[float] = []
+    theirs: list[float] = []
+    with asked(["benchmarks.profile.main", str(handed)], {}, trial="1") as ask:
+        if ask is None:
+            raise SystemExit(f"{subject.name}: IREE's llvm-cpu does not run; the reason is above")
+        mine, its = calls_for(median_of_calls(run, 1)), calls_for(ask("1"))
+        found.clear()
+        for _ in range(_ROUNDS):
+            ours.append(median_of_calls(run, mine))
+            theirs.append(ask(str(its)))
+    return (ours, theirs), _ROUNDS * mine
 
 
 def _of_dispatches(model: str, found: dict[str, Dispatches], calls: int, top: int) -> Table:
@@ -129,20 +151,8 @@ def _milliseconds(seconds: float) -> str:
     return f"{seconds * 1e3:.2f}"
 
 
-def _of_peer(subject: Subject, folder: Path) -> float:
-    """Seconds of a call of IREE's own build, in a process of its own."""
-    handed = folder / "peer.pickle"
-    handed.write_bytes(pickle.dumps(subject))
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.profile.main", str(handed)],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return float(json.loads(done.stdout.splitlines()[-1]))
-
-
-def _peer(subject: Subject) -> float:
+def _answer(subject: Subject) -> None:
+    """Tell for each number that is asked for what so many calls of IREE's own build take."""
     import iree.runtime as runtime
 
     config = runtime.Config("local-sync")
@@ -165,8 +175,8 @@ def _peer(subject: Subject) -> float:
                 each.to_host()
 
     call()
-    return median_of_calls(call)[0]
+    answer_each(lambda line: median_of_calls(call, int(line)))
 
 
 if __name__ == "__main__":
-    print(json.dumps(_peer(pickle.loads(Path(sys.argv[1]).read_bytes()))))
+    _answer(pickle.loads(Path(sys.argv[1]).read_bytes()))

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from benchmarks import checking, contenders, sources
 from benchmarks.checking import Checked, Peak
 from benchmarks.contenders import Timing
 from benchmarks.measure import Row, report
+from benchmarks.turns import Measure
 from benchmarks.workloads import Workload, softmax, tiled_gemm, vector_add
 
 WORK = vector_add(1024)
@@ -55,21 +57,28 @@ def test_both_dispatches_count_against_oclgrind(
     assert [row.seconds for row in (later, first, peer)] == [OURS.later, OURS.first, seconds]
 
 
-@pytest.mark.parametrize(("seconds", "passed"), [(0.00121, True), (0.00119, False)])
-def test_a_later_dispatch_counts_against_the_best_pocl(seconds: float, passed: bool) -> None:
-    peers = [Timing(who="PoCL 1", seconds=1.0), Timing(who="PoCL 2", seconds=seconds)]
-    first, *others = checking.against_pocl(WORK, OURS, Timing(who="assay", seconds=0.001), peers)
-    assert first.passed is passed
-    assert "PoCL 2" in first.ratio
-    assert [row.seconds for row in others] == [OURS.first, 0.001, 1.0, seconds]
+@pytest.mark.parametrize(("share", "passed"), [(0.61, True), (0.59, False)])
+def test_a_dispatch_counts_against_the_pocl_that_is_the_fastest(
+    share: float, passed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = {"assay, checked": 0.002, "PoCL 1": 1.0, "PoCL 2": 0.002 * share}
+    rounds = {who: [each] * 3 for who, each in seconds.items()}
+    monkeypatch.setattr(contenders, "by_turns", lambda *_, **options: rounds)
+    peers = {"PoCL 1": lambda _: 0.0, "PoCL 2": lambda _: 0.0}
+    row, others = _against_pocl(peers)
+    assert row.passed is passed
+    assert "x PoCL 2" in row.ratio
+    assert [each.seconds for each in others] == [1.0, 0.002 * share]
+
+
+def _against_pocl(peers: dict[str, Measure]) -> tuple[Row, list[Timing]]:
+    return contenders.against_pocl(
+        WORK, lambda: None, peers, who="assay, checked", bar=0.6, repetitions=1
+    )
 
 
 def test_without_peers_the_bars_stay_open() -> None:
-    plain = Timing(who="assay", seconds=0.001)
-    rows = [
-        checking.against_oclgrind(WORK, OURS, None)[0],
-        checking.against_pocl(WORK, OURS, plain, [])[0],
-    ]
+    rows = [checking.against_oclgrind(WORK, OURS, None)[0], _against_pocl({})[0]]
     assert [row.passed for row in rows] == [None, None]
     assert [row.ratio for row in rows] == ["no Oclgrind here", "no PoCL here"]
 
@@ -80,7 +89,7 @@ def test_without_oclgrind_it_is_said_how_to_get_it(
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setattr(checking, "_OCLGRIND_SIZES", {"vector_add": 512})
     monkeypatch.setattr(checking, "_FULL_SIZES", {"vector_add": 1024})
-    monkeypatch.setattr(checking, "pocl_timings", lambda **_: {})
+    monkeypatch.setattr(checking, "pocl", lambda threads: nullcontext({}))
     monkeypatch.setattr(checking, "_peak", lambda *_: None)
     rows = checking.rows(threads=1, repetitions=1)
     assert "apt-get install oclgrind" in capsys.readouterr().err

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from benchmarks import kernels, openblas
-from benchmarks.openblas import Measure, by_turns, shares
+from benchmarks.turns import Measure, by_turns, shares
 
 
 def _answer(monkeypatch: pytest.MonkeyPatch, runs: set[str]) -> list[str]:
@@ -18,7 +18,7 @@ def _answer(monkeypatch: pytest.MonkeyPatch, runs: set[str]) -> list[str]:
         tried.append(core)
         yield (lambda repetitions: 0.01) if core in runs else None
 
-    monkeypatch.setattr(openblas, "_asked", asked)
+    monkeypatch.setattr(openblas, "_multiplying", asked)
     return tried
 
 
