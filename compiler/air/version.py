@@ -6,6 +6,7 @@ import functools
 from pathlib import Path
 
 from assay.sim.native.disk_cache import digest
+from assay.sim.native.source_digest import source_digest
 
 from ..msl.front import clang, precompiled
 
@@ -13,5 +14,5 @@ from ..msl.front import clang, precompiled
 @functools.cache
 def own_version() -> str:
     """A digest of this package, of the headers that it compiles, and of the compiler."""
-    own = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))]
-    return digest(precompiled.header_digest(), clang.compiler_version(), *clang.LANGUAGE, *own)
+    own = source_digest(Path(__file__).parent)
+    return digest(precompiled.header_digest(), clang.compiler_version(), *clang.LANGUAGE, own)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.sim.native.disk_cache import digest
+from assay.sim.native.source_digest import source_digest
 
 from . import records
 from .errors import CompileError, merged
@@ -168,7 +169,7 @@ def _key(source: str, options: CompileOptions, file_name: str) -> str:
 @functools.cache
 def _own_digest() -> str:
     """A digest of this package's code, so that a change of it invalidates what it made before."""
-    return digest(*[path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))])
+    return source_digest(Path(__file__).parent)
 
 
 def _file_digest(path: Path) -> str:

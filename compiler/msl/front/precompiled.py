@@ -13,6 +13,7 @@ from assay.sim.native.cache_files import write_entry
 from assay.sim.native.cache_folder import cache_folder
 from assay.sim.native.cache_limit import count_written, mark_used
 from assay.sim.native.disk_cache import digest
+from assay.sim.native.source_digest import source_digest
 from assay.sim.native.work_folder import work_folder
 
 from ..errors import CompileError
@@ -37,11 +38,7 @@ _usable: set[Path] = set()
 @functools.cache
 def header_digest() -> str:
     """A digest of every header's name and text."""
-    parts: list[bytes | str] = []
-    for path in sorted(clang.HEADERS.rglob("*")):
-        if path.is_file():
-            parts += [str(path.relative_to(clang.HEADERS)), path.read_bytes()]
-    return digest(*parts)
+    return source_digest(clang.HEADERS)
 
 
 def header_arguments(text: str, fast_math: bool) -> list[str]:

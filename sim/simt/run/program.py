@@ -13,6 +13,7 @@ from typing import Any
 from ...native.disk_cache import DiskCache, digest
 from ...native.jit import compile_object
 from ...native.llvm_host import host_target
+from ...native.source_digest import source_digest
 from ..analysis.merge_accesses import merge_accesses
 from ..analysis.reach import (
     asked_operations,
@@ -323,6 +324,4 @@ def _is_serial(function: Function) -> bool:
 def _engine_version() -> bytes:
     """A digest of the engine's own source, so that an update invalidates what older code made."""
     sim = Path(__file__).parents[2]
-    files = [path for part in ("native", "check", "simt") for path in (sim / part).rglob("*.[pc]*")]
-    parts = [path.read_bytes() for path in sorted(files) if path.suffix in (".py", ".c")]
-    return digest(*parts).encode()
+    return source_digest(*(sim / part for part in ("native", "check", "simt"))).encode()
