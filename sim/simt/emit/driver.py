@@ -17,9 +17,14 @@ _METADATA = """
 """
 # LLVM aligns what it spills to 64 bytes only if the frame is aligned before it allocates registers.
 # Else each vector lies across two lines of the cache or does not, by where the process's stack is.
-_ATTRIBUTES = f"attributes #0 = {{ {WIDE} alignstack=64 }}"
-# What generated functions refer to.
-ENDING = f"\n{_ATTRIBUTES}\n{_METADATA}"
+# Aligning it takes a register, so only the loop does, and kernels find the stack aligned already.
+_ALIGNING = f"\nattributes #0 = {{ {WIDE} alignstack=64 }}\n{_METADATA}"
+# What the functions of kernels refer to.
+ENDING = f"""
+attributes #0 = {{ {WIDE} }}
+{_METADATA}!llvm.module.flags = !{{!3}}
+!3 = !{{i32 1, !"override-stack-alignment", i32 64}}
+"""
 
 # Streaming stores are visible to other threads only after a fence.
 _DRAIN = "  fence seq_cst\n"
@@ -111,7 +116,7 @@ fault:
 }}
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 {fill.declarations()}
-{ENDING}"""
+{_ALIGNING}"""
 
 
 class _Fill:

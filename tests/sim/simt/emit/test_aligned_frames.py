@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from assay.compiler.msl import compile_library
+from assay.sim.native.jit import compile_object
+from assay.sim.simt.emit.driver import driver
 from assay.sim.simt.run import program as programs
 
 SOURCE = """
@@ -21,11 +23,10 @@ _ALIGN_FRAME = bytes.fromhex("4883e4c0")  # and rsp, -64
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names x86's code")
-def test_a_kernel_that_spills_vectors_aligns_its_frame_to_them(
+def test_the_loop_around_kernels_aligns_the_stack_to_vectors_and_they_do_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[bytes] = []
-    compile_object = programs.compile_object
 
     def noting(text: str, **how: bool) -> bytes:
         made.append(compile_object(text, **how))
@@ -34,4 +35,15 @@ def test_a_kernel_that_spills_vectors_aligns_its_frame_to_them(
     monkeypatch.setattr(programs, "compile_object", noting)
     monkeypatch.setenv("ASSAY_CACHE_DIR", str(tmp_path))
     compile_library(SOURCE).function("sums").program().specialise((32, 1, 1))
-    assert made and _ALIGN_FRAME in made[-1]
+    assert made and _ALIGN_FRAME not in made[-1]
+    kinds = [(barriers, observed) for barriers in (False, True) for observed in (False, True)]
+    for barriers, observed in kinds:
+        loop = driver(
+            2,
+            has_barriers=barriers,
+            private_memory=0,
+            streams=False,
+            observed=observed,
+            shadowed=observed,
+        )
+        assert _ALIGN_FRAME in compile_object(loop)
