@@ -132,7 +132,7 @@ def pocl(threads: int) -> Iterator[dict[str, Callable[[str, int], Measure]]]:
         for platform in platforms:
             for method in ("default", "cbs"):
                 chosen = {} if method == "default" else {"POCL_WORK_GROUP_METHOD": method}
-                arguments = ["benchmarks.peer_pocl", "run", platform]
+                arguments = ["-m", "benchmarks.peer_pocl", "run", platform]
                 process = asked(arguments, environment | chosen, trial=_TRIAL, pause=_PAUSE)
                 ask = processes.enter_context(process)
                 if ask is not None:

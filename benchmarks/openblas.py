@@ -43,7 +43,7 @@ def _multiplying(size: int, threads: int, core: str) -> Iterator[Measure | None]
     """A process that multiplies when it is asked to; None if it does not."""
     environment = {name: str(threads) for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")}
     environment["OPENBLAS_CORETYPE"] = core
-    arguments = ["benchmarks.peer_blas", str(size)]
+    arguments = ["-m", "benchmarks.peer_blas", str(size)]
     with asked(arguments, environment, trial="1", pause=_PAUSE) as ask:
         if ask is None:
             print(f"OpenBLAS {core}: does not run here", file=sys.stderr)

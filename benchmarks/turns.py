@@ -29,13 +29,13 @@ _MOST = 120.0  # seconds that one answer may take: a peer that knows no such pro
 def asked(
     arguments: Sequence[str], environment: Mapping[str, str], *, trial: str, pause: float = 0.0
 ) -> Iterator[Callable[[str], float] | None]:
-    """A Python module in a process that answers each line with seconds, as JSON.
+    """A process of Python with such arguments that answers each line with seconds, as JSON.
 
     None if it does not answer the first one, `trial`. After each answer the process may go to
     sleep for `pause` seconds.
     """
     process = subprocess.Popen(
-        [sys.executable, "-m", *arguments],
+        [sys.executable, *arguments],
         env={**os.environ, **environment},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

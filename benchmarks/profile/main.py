@@ -2,19 +2,17 @@
 
 Each model runs on one thread on the emulated device, and in a process of its own on IREE's CPU
 backend, by turns. Times are processor times, medians of rounds; a ratio is the median of theirs.
+With `--before FOLDER` each runs by turns with the Assay that is checked out there instead.
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
-import math
 import pickle
 import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +22,13 @@ from rich.table import Table
 import assay
 
 from ..turns import answer_each, asked
+from .before import compare
+from .calls import calls_for, median_of_calls
 from .dispatches import Dispatches, elements, timed, totals, use_of
 from .models import Subject, names, prepared
 from .networks import BARS
 
 _ROUNDS = 7
-_ROUND = 0.06  # seconds that a round's calls take at least, but that they are so many
-_LEAST_CALLS, _MOST_CALLS = 3, 1000
 _FAR = 10
 """Times `llvm-cpu`'s time above which a model's row says why."""
 _WHY = f"what is above {_FAR} times"
@@ -43,18 +41,24 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--zoo", action="store_true", help="the models of the tests too")
     parser.add_argument("--top", type=int, default=12, help="dispatches to show of each")
+    parser.add_argument("--before", type=Path, metavar="FOLDER", help="an earlier Assay")
     options = parser.parse_args(arguments)
     known = names(zoo=True)
     unknown = [name for name in options.models if name not in known]
     if unknown:
         parser.error(f"no model is called {unknown[0]!r}; there are {', '.join(known)}")
+    chosen = options.models or names(zoo=options.zoo)
+    if options.before is not None:
+        if not (options.before / "assay").is_dir():
+            parser.error(f"{options.before} has no folder 'assay'")
+        return compare(chosen, options.before)
     console, missed = Console(width=150), 0
     summary = Table(title="Models, one thread, processor time")
     for column in _SUMMARY:
         summary.add_column(column, justify="left" if column in ("model", _WHY) else "right")
     # One device serves all models, and keeps what runs its kernels.
     with tempfile.TemporaryDirectory(prefix="assay-profile-") as name, timed() as found:
-        for model in options.models or names(zoo=options.zoo):
+        for model in chosen:
             found.clear()
             folder = Path(name) / model  # models of two names may be built in files of one
             folder.mkdir()
@@ -89,21 +93,6 @@ def reason(ours: float, kernels: float, theirs: float) -> str:
     return ", ".join(alone) or ("both" if ours > _FAR * theirs else "")
 
 
-def median_of_calls(call: Callable[[], object], calls: int) -> float:
-    """Median processor time of so many calls, in seconds."""
-    taken: list[float] = []
-    for _ in range(calls):
-        start = time.process_time()
-        call()
-        taken.append(time.process_time() - start)
-    return statistics.median(taken)
-
-
-def calls_for(first: float) -> int:
-    """How many calls a round has, of which one takes so many seconds."""
-    return max(_LEAST_CALLS, min(math.ceil(_ROUND / max(first, 1e-9)), _MOST_CALLS))
-
-
 def _measured(
     subject: Subject, folder: Path, found: dict[str, Dispatches]
 ) -> tuple[tuple[list[float], list[float]], int]:
@@ -115,7 +104,7 @@ def _measured(
     handed.write_bytes(pickle.dumps(subject))
     ours: list[float] = []
     theirs: list[float] = []
-    with asked(["benchmarks.profile.main", str(handed)], {}, trial="1") as ask:
+    with asked(["-m", "benchmarks.profile.main", str(handed)], {}, trial="1") as ask:
         if ask is None:
             raise SystemExit(f"{subject.name}: IREE's llvm-cpu does not run; the reason is above")
         mine, its = calls_for(median_of_calls(run, 1)), calls_for(ask("1"))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from assay.compiler.msl import compile_library
 from assay.sim import simt
+from benchmarks.profile import before
+from benchmarks.profile.calls import calls_for
 from benchmarks.profile.dispatches import elements, timed, totals, use_of
-from benchmarks.profile.main import reason
+from benchmarks.profile.main import main, reason
 from benchmarks.profile.networks import transformer
 
+ROOT = Path(__file__).parents[2]
 _SOURCE = """#include <metal_stdlib>
 using namespace metal;
 kernel void rows(device const float* a [[buffer(0)]], device float* out [[buffer(1)]],
@@ -69,3 +74,23 @@ def test_a_model_far_above_the_peer_has_a_reason(
     ours: float, kernels: float, theirs: float, why: str
 ) -> None:
     assert reason(ours, kernels, theirs) == why
+
+
+def test_a_model_runs_by_turns_with_an_earlier_assay(capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("iree.compiler")
+    assert before.compare(["matvec"], ROOT) in (0, 1)  # two times of the same are never told apart
+    told = capfd.readouterr()
+    assert "matvec: " in told.err and "<= 1.03" in told.out
+
+
+def test_a_folder_without_assay_is_no_earlier_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["matvec", "--before", str(tmp_path)])
+    assert "has no folder 'assay'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("one", "calls"), [(1.0, 3), (0.02, 3), (0.006, 10), (1e-9, 1000)])
+def test_a_round_has_calls_for_a_while(one: float, calls: int) -> None:
+    assert calls_for(one) == calls
