@@ -14,13 +14,16 @@ if TYPE_CHECKING:
 def function_of(source: Any, name: str | None) -> Function:
     """The function of a module that is meant: one itself, or of a module or its path.
 
-    Raises LaunchInputError.
+    Raises LaunchInputError, and TypeError for what is none of them.
     """
-    from ..module import Function, load
+    from ..module import Function, Module, load
 
     if isinstance(source, Function):
         return source
     module = load(source) if isinstance(source, str | Path) else source
+    if not isinstance(module, Module):
+        kind = type(module).__name__
+        raise TypeError(f"a path, a module, a function of one or MSL is needed, not {kind!r}")
     if name is not None:
         if name in module.functions:
             return module.functions[name]

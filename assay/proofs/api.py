@@ -95,7 +95,10 @@ def prove(
     Raises:
         LaunchInputError: if there is no such kernel.
         CompileError: if it does not compile.
+        TypeError: if `source` is neither text nor a path.
     """
+    if not isinstance(source, str | Path):
+        raise TypeError(f"MSL or the path of a file is needed, not {type(source).__name__!r}")
     options = ProofOptions(
         functions=(function,) if function else (),
         threadgroup=size_of("threadgroup", threadgroup),
