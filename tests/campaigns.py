@@ -151,6 +151,7 @@ CAMPAIGNS: dict[str, Campaign] = {
         minutes=20,
         paths=(
             f"{_PROPERTY}/test_engines_agree.py",
+            f"{_PROPERTY}/test_matrix_products.py",
             f"{_PROPERTY}/test_tapes.py",
             f"{_PROPERTY}/test_lowering.py",
         ),
