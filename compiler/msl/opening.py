@@ -58,8 +58,9 @@ def compile_library(
                 tuple(Path(path) for path, _ in record["includes"]),
                 {int(number): text for number, text in record["problems"].items()},
             )
-    preprocessed = preprocess(source, options, file_name)
-    return _new_library(source, options, file_name, key, preprocessed, each_alone=each_alone)
+    with precompiled.made_beside(source, options.fast_math):
+        preprocessed = preprocess(source, options, file_name)
+        return _new_library(source, options, file_name, key, preprocessed, each_alone=each_alone)
 
 
 def is_compiled(

@@ -6,8 +6,10 @@ import contextlib
 import functools
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 from assay.sim.native.cache_files import write_entry
 from assay.sim.native.cache_folder import cache_folder
@@ -33,6 +35,7 @@ _TENSORS = re.compile(
 # What the program itself says of fusing.
 _FUSING = re.compile(r"#\s*pragma\s+clang\s+fp\s+contract\s*\(\s*(\w+)")
 _usable: set[Path] = set()
+_making: dict[Path, Thread] = {}
 
 
 @functools.cache
@@ -51,6 +54,34 @@ def header_arguments(text: str, fast_math: bool) -> list[str]:
     if path is not None:
         return [*options, "-include-pch", str(path)]
     return [*options, "-include", str(_MAIN)]
+
+
+@contextmanager
+def made_beside(text: str, fast_math: bool) -> Iterator[None]:
+    """Have the headers that a text seems to need precompiled, if they are not, beside all else.
+
+    It takes most of the time of a first kernel, and what comes before clang's turn can be done
+    meanwhile.
+    """
+    options = _options(text, fast_math)
+    path = _path(options)
+    if path in _usable or _is_whole(path):
+        _usable.add(path)
+        yield
+        return
+    making = _making.setdefault(path, Thread(target=_try_to_build, args=(path, options)))
+    if making.ident is None:
+        making.start()
+    try:
+        yield
+    finally:
+        making.join()
+        _making.pop(path, None)
+
+
+def _try_to_build(path: Path, options: tuple[str, ...]) -> None:
+    with contextlib.suppress(CompileError, OSError):  # who needs them tries again, and is told
+        _build(path, options)
 
 
 def _options(text: str, fast_math: bool) -> tuple[str, ...]:
@@ -105,6 +136,8 @@ def _digest_file(path: Path) -> Path:
 def _precompiled(options: tuple[str, ...]) -> Path | None:
     """Path of the precompiled headers, made if missing or damaged; None without a cache."""
     path = _path(options)
+    if (making := _making.get(path)) is not None:
+        making.join()
     # Another process may have pruned the cache meanwhile.
     if path not in _usable or not path.exists():
         if not _is_whole(path) and not _build(path, options):

@@ -1,0 +1,44 @@
+"""Headers are precompiled while what comes before clang is done."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from assay.compiler.msl import CompileError, compile_library
+from assay.compiler.msl.front import precompiled
+
+_SOURCE = "kernel void f(device float* x [[buffer(0)]]) { x[0] = 1; }"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(precompiled, "_usable", set())
+
+
+def test_headers_are_made_once_by_a_thread_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    makers: list[threading.Thread] = []
+    build = precompiled._build
+
+    def noting(path: Path, options: tuple[str, ...]) -> bool:
+        makers.append(threading.current_thread())
+        return build(path, options)
+
+    monkeypatch.setattr(precompiled, "_build", noting)
+    compile_library(_SOURCE).function("f").program()
+    assert len(makers) == 1 and makers[0] is not threading.main_thread()
+    assert not makers[0].is_alive() and not precompiled._making
+
+
+def test_headers_that_do_not_compile_are_told_by_who_needs_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(path: Path, options: tuple[str, ...]) -> bool:
+        raise CompileError("the standard library does not compile:\nno")
+
+    monkeypatch.setattr(precompiled, "_build", broken)
+    with pytest.raises(CompileError, match="the standard library does not compile"):
+        compile_library(_SOURCE)
