@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from assay.sim.check import Checker
 
-from .contenders import OnAssay, Timing, against_pocl, on_assay, peer, pocl
+from .contenders import OnAssay, Timing, against_pocl, on_assay, peer, pocl, runs_for
 from .measure import Row, median_seconds
 from .workloads import BY_KERNEL, SIZES, Workload
 
@@ -124,9 +124,9 @@ class UnderChecks:
 def on_assay_checked(workload: Workload, *, workers: int, repetitions: int) -> Checked:
     """A workload under the checks; raises what `UnderChecks` does."""
     checked = UnderChecks(workload, workers=workers)
-    found = Checked(
-        first=checked.first(repetitions), later=median_seconds(checked.run, repetitions)
-    )
+    first = checked.first(repetitions)
+    runs = max(repetitions, runs_for(checked.run))
+    found = Checked(first=first, later=median_seconds(checked.run, runs))
     checked.check()
     return found
 

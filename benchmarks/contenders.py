@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -26,8 +27,9 @@ from .workloads import Array, Size, Workload
 _TIMEOUT = 600  # seconds for one peer
 _TRIAL = "vector_add 1024 1"
 _PAUSE = 0.05  # seconds: threads of a peer may wait for more at full speed for a while
-# Rounds for each of the repetitions, and how many of each are in one.
-_ROUNDS, _IN_A_ROUND = 3, 2
+_ROUNDS = 2  # for each of the repetitions
+_ROUND = 0.08  # seconds of each in one, at least: a processor that was idle is slow at first
+_LEAST_RUNS, _MOST_RUNS = 3, 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +142,12 @@ def pocl(threads: int) -> Iterator[dict[str, Callable[[str, int], Measure]]]:
         yield found
 
 
+def runs_for(run: Callable[[], object]) -> int:
+    """How often to run something so that it takes a while."""
+    one = median_seconds(run, 1)
+    return max(_LEAST_RUNS, min(math.ceil(_ROUND / max(one, 1e-9)), _MOST_RUNS))
+
+
 def _measuring(ask: Callable[[str], float]) -> Callable[[str, int], Measure]:
     return lambda kernel, size: lambda repetitions: ask(f"{kernel} {size} {repetitions}")
 
@@ -157,7 +165,8 @@ def against_pocl(
 
     The ratio is the median of all rounds', with their range.
     """
-    rounds = by_turns({who: ours}, peers, rounds=_ROUNDS * repetitions, repetitions=_IN_A_ROUND)
+    runs = runs_for(ours)
+    rounds = by_turns({who: ours}, peers, rounds=_ROUNDS * repetitions, repetitions=runs)
     seconds = statistics.median(rounds[who])
     others = [Timing(who=each, seconds=statistics.median(rounds[each])) for each in peers]
     row = Row(
