@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -167,7 +166,6 @@ def _key(source: str, options: CompileOptions, file_name: str) -> str:
     )
 
 
-@functools.cache
 def _own_digest() -> str:
     """A digest of this package's code, so that a change of it invalidates what it made before."""
     return source_digest(Path(__file__).parent)

@@ -25,19 +25,17 @@ def source_digest(*folders: Path) -> str:
     Raises:
         OSError: for folders or files that cannot be read.
     """
-    found = sorted(each for folder in folders for each in _files(os.fspath(folder)))
+    found = [(folder, *each) for folder in folders for each in sorted(_files(os.fspath(folder)))]
     cache = DiskCache("sources")
-    looks = digest(*(repr((path, _look(stat))) for path, stat in found))
+    looks = digest(*(repr((path, _look(stat))) for _, path, stat in found))
     known = cache.get(looks)
     if known is not None:
         return known.decode()
     parts: list[bytes | str] = []
-    for folder in folders:
-        mine = [path for path, _ in found if Path(path).is_relative_to(folder)]
-        for path in mine:
-            parts += [os.path.relpath(path, folder), Path(path).read_bytes()]
+    for folder, path, _ in found:
+        parts += [os.path.relpath(path, folder), Path(path).read_bytes()]
     made = digest(*parts)
-    newest = max((max(stat.st_mtime_ns, stat.st_ctime_ns) for _, stat in found), default=0)
+    newest = max((max(stat.st_mtime_ns, stat.st_ctime_ns) for _, _, stat in found), default=0)
     if newest < time.time_ns() - _SETTLED:
         cache.put(looks, made.encode())
     return made

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 
 from assay.sim.native.cache_files import write_entry
 from assay.sim.native.cache_folder import cache_folder
@@ -36,9 +35,9 @@ _TENSORS = re.compile(
 _FUSING = re.compile(r"#\s*pragma\s+clang\s+fp\s+contract\s*\(\s*(\w+)")
 _usable: set[Path] = set()
 _making: dict[Path, Thread] = {}
+_starting = Lock()
 
 
-@functools.cache
 def header_digest() -> str:
     """A digest of every header's name and text."""
     return source_digest(clang.HEADERS)
@@ -65,13 +64,14 @@ def made_beside(text: str, fast_math: bool) -> Iterator[None]:
     """
     options = _options(text, fast_math)
     path = _path(options)
-    if path in _usable or _is_whole(path):
-        _usable.add(path)
+    if path in _usable:
         yield
         return
-    making = _making.setdefault(path, Thread(target=_try_to_build, args=(path, options)))
-    if making.ident is None:
-        making.start()
+    with _starting:
+        making = _making.get(path)
+        if making is None:
+            making = _making[path] = Thread(target=_try_to_have, args=(path, options))
+            making.start()
     try:
         yield
     finally:
@@ -79,9 +79,9 @@ def made_beside(text: str, fast_math: bool) -> Iterator[None]:
         _making.pop(path, None)
 
 
-def _try_to_build(path: Path, options: tuple[str, ...]) -> None:
+def _try_to_have(path: Path, options: tuple[str, ...]) -> None:
     with contextlib.suppress(CompileError, OSError):  # who needs them tries again, and is told
-        _build(path, options)
+        _have(path, options)
 
 
 def _options(text: str, fast_math: bool) -> tuple[str, ...]:
@@ -138,15 +138,22 @@ def _precompiled(options: tuple[str, ...]) -> Path | None:
     path = _path(options)
     if (making := _making.get(path)) is not None:
         making.join()
-    # Another process may have pruned the cache meanwhile.
-    if path not in _usable or not path.exists():
-        if not _is_whole(path) and not _build(path, options):
-            # No place to keep them: the plain headers do, at the price of time.
-            return None
-        _usable.add(path)
+    if not _have(path, options):
+        # No place to keep them: the plain headers do, at the price of time.
+        return None
     for file in (path, _digest_file(path)):
         mark_used(file)
     return path
+
+
+def _have(path: Path, options: tuple[str, ...]) -> bool:
+    """Whether the headers are in the cache, into which they are put if missing or damaged."""
+    # Another process may have pruned the cache meanwhile.
+    if path not in _usable or not path.exists():
+        if not _is_whole(path) and not _build(path, options):
+            return False
+        _usable.add(path)
+    return True
 
 
 def _is_whole(path: Path) -> bool:

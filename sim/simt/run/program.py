@@ -320,7 +320,6 @@ def _is_serial(function: Function) -> bool:
     return False
 
 
-@functools.cache
 def _engine_version() -> bytes:
     """A digest of the engine's own source, so that an update invalidates what older code made."""
     sim = Path(__file__).parents[2]
