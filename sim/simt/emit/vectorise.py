@@ -18,7 +18,6 @@ from ..ir.faults import UnsupportedKernel
 from ..ir.nodes import Block, Function, Instruction, Value
 from ..ir.operations.calls import CALL, PARAMETER, RETURN
 from ..ir.operations.control import PHI, SELECT
-from ..ir.operations.conversions import FPEXT
 from ..ir.operations.functions import FUNCTIONS
 from ..ir.operations.handlers import Handlers
 from ..ir.operations.marks import (
@@ -45,7 +44,7 @@ from .bounds import Bounds
 from .branches import Branches
 from .helpers import ATOMIC_BODIES
 from .lanes import LANE_OPERATIONS, LaneOperations
-from .matrices.operands import loaded
+from .matrices.waiting import is_part
 from .memory import MemoryAccess
 from .positions import POSITIONS
 from .slots import Slot
@@ -206,20 +205,13 @@ class Vectoriser(Branches):
         if self.has_exact_form(instruction):
             self.remember_linear(instruction)
             return
-        if self._waits(instruction):
+        if is_part(instruction, self.waiting):
             return
         if self.observers:
             self._observe(instruction)
         if self.tapes and instruction.operation.accesses_memory:
             self.tape.access(instruction)
         _EMITTERS[instruction.operation](self, instruction)
-
-    def _waits(self, instruction: Instruction) -> bool:
-        """Whether it is part of a matrix that is not loaded yet, which products only need."""
-        if instruction.operation not in (COMPONENT, FPEXT):
-            return False
-        source = loaded(instruction)
-        return source is not None and source[0] in self.waiting
 
     def _emit_load(self, instruction: Instruction) -> None:
         parts = self.memory.load(instruction)

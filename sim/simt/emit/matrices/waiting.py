@@ -93,6 +93,14 @@ class Waiting:
         return good
 
 
+def is_part(instruction: Instruction, waiting: Mapping[Instruction, Waiting]) -> bool:
+    """Whether it is part of a matrix that is not loaded yet, which products only need."""
+    if instruction.operation not in (COMPONENT, FPEXT):
+        return False
+    source = loaded(instruction)
+    return source is not None and source[0] in waiting
+
+
 def inside(matrices: Sequence[Waiting]) -> str:
     """Whether all rows of matrices that stand side by side are where they are looked for."""
     access, good = matrices[0].access, "true"
