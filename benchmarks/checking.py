@@ -11,12 +11,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.sim.check import Checker
 
-from .contenders import OnAssay, Timing, against_pocl, on_assay, peer, pocl, runs_for
+from .contenders import OnAssay, Timing, against_pocl, on_assay, peer, plain_rows, pocl, runs_for
 from .measure import Row, median_seconds
 from .workloads import BY_KERNEL, SIZES, Workload
 
@@ -179,7 +178,7 @@ def against_oclgrind(workload: Workload, ours: Checked, theirs: Timing | None) -
         bar=f">= {FIRST_BAR:g} x",
         passed=theirs.seconds / ours.first >= FIRST_BAR if theirs else None,
     )
-    return [checked, first, *_plain_rows(workload, [theirs] if theirs else [])]
+    return [checked, first, *plain_rows(workload, [theirs] if theirs else [])]
 
 
 # -- PoCL -----------------------------------------------------------------------------------------
@@ -195,7 +194,7 @@ def _all_against_pocl(threads: int, repetitions: int) -> list[Row]:
             row, theirs = against_pocl(
                 workload,
                 checked.run,
-                {who: of(kernel, size) for who, of in peers.items()},
+                peers(kernel, size),
                 who="assay, checked",
                 bar=POCL_BARS[kernel],
                 repetitions=repetitions,
@@ -203,14 +202,8 @@ def _all_against_pocl(threads: int, repetitions: int) -> list[Row]:
             checked.check()
             plain = on_assay(workload, workers=threads, repetitions=repetitions)
             unchecked = Timing(who="assay, no checks", seconds=plain.seconds)
-            found += [row, *_plain_rows(workload, [first, unchecked, *theirs])]
+            found += [row, *plain_rows(workload, [first, unchecked, *theirs])]
     return found
-
-
-def _plain_rows(workload: Workload, timings: Sequence[Timing]) -> list[Row]:
-    return [
-        Row(what="", who=t.who, seconds=t.seconds, rate=workload.rate(t.seconds)) for t in timings
-    ]
 
 
 # -- memory ---------------------------------------------------------------------------------------

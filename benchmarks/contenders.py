@@ -122,14 +122,14 @@ def peer(
 
 
 @contextmanager
-def pocl(threads: int) -> Iterator[dict[str, Callable[[str, int], Measure]]]:
-    """How each installed PoCL, by each of its methods, measures a kernel of a size; none if none.
+def pocl(threads: int) -> Iterator[Callable[[str, int], dict[str, Measure]]]:
+    """How each installed PoCL, by each of its methods, measures a kernel of a size.
 
     Each runs in a process of its own, which sleeps while others are measured.
     """
     platforms = peer(["benchmarks.peer_pocl", "list"]) or {}
     environment = {"POCL_MAX_PTHREAD_COUNT": str(threads), "POCL_CPU_MAX_CU_COUNT": str(threads)}
-    found: dict[str, Callable[[str, int], Measure]] = {}
+    found: dict[str, Callable[[str], float]] = {}
     with ExitStack() as processes:
         for platform in platforms:
             for method in ("default", "cbs"):
@@ -138,8 +138,10 @@ def pocl(threads: int) -> Iterator[dict[str, Callable[[str, int], Measure]]]:
                 process = asked(arguments, environment | chosen, trial=_TRIAL, pause=_PAUSE)
                 ask = processes.enter_context(process)
                 if ask is not None:
-                    found[f"{platform}, {method}"] = _measuring(ask)
-        yield found
+                    found[f"{platform}, {method}"] = ask
+        yield lambda kernel, size: {
+            who: _measuring(ask, f"{kernel} {size}") for who, ask in found.items()
+        }
 
 
 def runs_for(run: Callable[[], object]) -> int:
@@ -148,8 +150,8 @@ def runs_for(run: Callable[[], object]) -> int:
     return max(_LEAST_RUNS, min(math.ceil(_ROUND / max(one, 1e-9)), _MOST_RUNS))
 
 
-def _measuring(ask: Callable[[str], float]) -> Callable[[str, int], Measure]:
-    return lambda kernel, size: lambda repetitions: ask(f"{kernel} {size} {repetitions}")
+def _measuring(ask: Callable[[str], float], what: str) -> Measure:
+    return lambda repetitions: ask(f"{what} {repetitions}")
 
 
 def against_pocl(
@@ -183,3 +185,10 @@ def against_pocl(
         spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
         row = replace(row, ratio=f"{ratio:.2f} x {best} ({spread})", passed=ratio >= bar)
     return row, others
+
+
+def plain_rows(workload: Workload, timings: Sequence[Timing]) -> list[Row]:
+    """Rows that are held against no bar."""
+    return [
+        Row(what="", who=t.who, seconds=t.seconds, rate=workload.rate(t.seconds)) for t in timings
+    ]

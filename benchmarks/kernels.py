@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 
-from .contenders import OnAssay, Timing, against_pocl, pocl
+from .contenders import OnAssay, Timing, against_pocl, plain_rows, pocl
 from .measure import Row
 from .openblas import openblas
 from .turns import Rounds, by_turns, shares
@@ -27,20 +27,14 @@ def rows(*, threads: int, repetitions: int) -> list[Row]:
             row, others = against_pocl(
                 workload,
                 prepared.run,
-                {who: of(kernel, size) for who, of in peers.items()},
+                peers(kernel, size),
                 who="assay",
                 bar=POCL_BARS[kernel],
                 repetitions=repetitions,
             )
             prepared.check()
-            found += [row, *_others(workload, others)]
+            found += [row, *plain_rows(workload, others)]
     return found + _against_openblas(threads, repetitions)
-
-
-def _others(workload: Workload, peers: list[Timing]) -> list[Row]:
-    return [
-        Row(what="", who=p.who, seconds=p.seconds, rate=workload.rate(p.seconds)) for p in peers
-    ]
 
 
 def _against_openblas(threads: int, repetitions: int) -> list[Row]:
@@ -58,7 +52,7 @@ def _against_openblas(threads: int, repetitions: int) -> list[Row]:
     medians = [Timing(who=who, seconds=statistics.median(found[who])) for who in peers]
     return [
         *(_of_openblas(each.workload, found, list(peers)) for each in prepared),
-        *_others(workload, medians),
+        *plain_rows(workload, medians),
     ]
 
 

@@ -21,7 +21,7 @@ from rich.table import Table
 
 import assay
 
-from ..turns import answer_each, asked
+from ..turns import Rounds, answer_each, asked, by_turns, shares
 from .before import compare
 from .calls import calls_for, median_of_calls
 from .dispatches import Dispatches, elements, timed, totals, use_of
@@ -29,6 +29,7 @@ from .models import Subject, names, prepared
 from .networks import BARS
 
 _ROUNDS = 7
+_OURS, _THEIRS = "ours", "llvm-cpu"
 _FAR = 10
 """Times `llvm-cpu`'s time above which a model's row says why."""
 _WHY = f"what is above {_FAR} times"
@@ -63,9 +64,9 @@ def main(arguments: list[str]) -> int:
             folder = Path(name) / model  # models of two names may be built in files of one
             folder.mkdir()
             subject = prepared(model, folder)
-            both, calls = _measured(subject, folder, found)
-            ours, theirs = (statistics.median(each) for each in both)
-            ratio = statistics.median([a / b for a, b in zip(*both, strict=True)])
+            rounds, calls = _measured(subject, folder, found)
+            ours, theirs = (statistics.median(rounds[who]) for who in (_OURS, _THEIRS))
+            ratio = statistics.median(1 / share for share in shares(rounds, _OURS, [_THEIRS]))
             kernels = sum(totals(found, calls).values())
             bar = BARS.get(model)
             missed |= bar is not None and ratio > bar
@@ -93,26 +94,23 @@ def reason(ours: float, kernels: float, theirs: float) -> str:
     return ", ".join(alone) or ("both" if ours > _FAR * theirs else "")
 
 
-def _measured(
-    subject: Subject, folder: Path, found: dict[str, Dispatches]
-) -> tuple[tuple[list[float], list[float]], int]:
+def _measured(subject: Subject, folder: Path, found: dict[str, Dispatches]) -> tuple[Rounds, int]:
     """Seconds of our calls and of the peer's in each round; how many calls dispatches are of."""
     module = assay.load(subject.metal, parameters=subject.parameters)
     run = functools.partial(module[subject.function].invoke, subject.arguments)
     run()  # compiles
     handed = folder / "peer.pickle"
     handed.write_bytes(pickle.dumps(subject))
-    ours: list[float] = []
-    theirs: list[float] = []
     with asked(["-m", "benchmarks.profile.main", str(handed)], {}, trial="1") as ask:
         if ask is None:
             raise SystemExit(f"{subject.name}: IREE's llvm-cpu does not run; the reason is above")
         mine, its = calls_for(median_of_calls(run, 1)), calls_for(ask("1"))
         found.clear()
-        for _ in range(_ROUNDS):
-            ours.append(median_of_calls(run, mine))
-            theirs.append(ask(str(its)))
-    return (ours, theirs), _ROUNDS * mine
+        measures = {
+            _OURS: lambda _: median_of_calls(run, mine),
+            _THEIRS: lambda _: ask(str(its)),
+        }
+        return by_turns({}, measures, rounds=_ROUNDS, repetitions=1), _ROUNDS * mine
 
 
 def _of_dispatches(model: str, found: dict[str, Dispatches], calls: int, top: int) -> Table:

@@ -89,7 +89,7 @@ def test_without_oclgrind_it_is_said_how_to_get_it(
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setattr(checking, "_OCLGRIND_SIZES", {"vector_add": 512})
     monkeypatch.setattr(checking, "_FULL_SIZES", {"vector_add": 1024})
-    monkeypatch.setattr(checking, "pocl", lambda threads: nullcontext({}))
+    monkeypatch.setattr(checking, "pocl", lambda threads: nullcontext(lambda *_: {}))
     monkeypatch.setattr(checking, "_peak", lambda *_: None)
     rows = checking.rows(threads=1, repetitions=1)
     assert "apt-get install oclgrind" in capsys.readouterr().err
