@@ -31,6 +31,10 @@ _TENSORS = re.compile(
     r"\b(?:mpp|tensor_ops|tensor_(?:inline|handle|offset)|__tensor|cooperative_tensor"
     r"|dynamic_extent|execution_(?:thread|simdgroup)s?)\b|\bd?extents\s*<"
 )
+# Names that only the headers of `fast::` and `precise::`, and of what lies behind them, declare.
+_MODES = re.compile(r"\b(?:fast|precise)\s*(?:::|[;{])|\b__metal_")
+# Components of vectors, of which words of four take long to declare.
+_WORDS = re.compile(r"\b(?:[xyzw]{4}|[rgba]{4})\b")
 # What the program itself says of fusing.
 _FUSING = re.compile(r"#\s*pragma\s+clang\s+fp\s+contract\s*\(\s*(\w+)")
 _usable: set[Path] = set()
@@ -94,6 +98,10 @@ def _options(text: str, fast_math: bool) -> tuple[str, ...]:
         options.append("-D__ASSAY_VECTORS_WITHIN")
     if _TEXTURES.search(text):  # a third of the headers, which most kernels do without
         options.append("-D__ASSAY_TEXTURES")
+    if _WORDS.search(text):  # a sixth, and the longest part of compiling a vector of four
+        options.append("-D__ASSAY_WORDS")
+    if _MODES.search(text):  # a sixth, too
+        options.append("-D__ASSAY_MODES")
     if _TENSORS.search(text):
         options.append("-D__ASSAY_TENSORS")
     return tuple(options)

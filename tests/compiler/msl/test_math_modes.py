@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from assay.compiler.msl import CompileOptions, compile_library
+from assay.compiler.msl.front import precompiled
 from assay.sim.simt import Memory, dispatch
 from tests.support.msl_host import HostKernel
 
@@ -172,3 +173,43 @@ def test_a_program_may_add_functions_of_bfloat_to_the_library() -> None:
     source = f"namespace metal {{\n{functions}}}\n"
     source += f"kernel void k(device bfloat* y) {{ bfloat x = y[0];\n{asserts}}}"
     assert compile_library(HEAD + source).function("k")
+
+
+@pytest.mark.parametrize("space", ["fast", "precise"])
+@pytest.mark.parametrize("name", ["floor", "exp", "min"])
+def test_a_program_may_add_to_a_mode_what_stands_beside_its_own(space: str, name: str) -> None:
+    """As MLX does, too; what the mode had of floats is not hidden."""
+    two = ", ".join(["bfloat"] * (2 if name == "min" else 1))
+    given = "x, x" if name == "min" else "x"
+    added = f"namespace {space} {{ bfloat {name}({two}) {{ return 1.0bf; }} }}"
+    source = f"""namespace metal {{ {added} }}
+    kernel void k(device bfloat* y, device float* z) {{
+        bfloat b = y[0];
+        {{ bfloat x = b; static_assert(is_same_v<decltype({space}::{name}({given})), bfloat>); }}
+        {{ float x = z[0]; static_assert(is_same_v<decltype({space}::{name}({given})), float>); }}
+    }}"""
+    assert compile_library(HEAD + source).function("k")
+
+
+WAYS = {
+    "spaces": "y[0] = metal :: fast\n  :: exp(y[0]);",
+    "a comment between": "y[0] = metal::precise/* really */::exp(y[0]);",
+    "a directive": "using namespace metal::precise; y[0] = fabs(y[0]) + fma(y[0], y[0], 1.0f);",
+    "an alias": "namespace m = metal::fast; y[0] = m::exp(y[0]);",
+    "a macro": "y[0] = MODE::exp(y[0]);",
+    "a name made of two": "y[0] = metal::JOIN(fa, st)::exp(y[0]);",
+    "what lies behind": "y[0] = __metal_exp(y[0], false);",
+}
+
+
+@pytest.mark.parametrize("body", WAYS.values(), ids=WAYS.keys())
+def test_a_mode_is_there_whichever_way_it_is_named(body: str) -> None:
+    head = "#include <metal_stdlib>\n#define MODE metal::precise\n#define JOIN(a, b) a##b\n"
+    source = f"{head}kernel void k(device float* y) {{ {body} }}"
+    assert compile_library(source).function("k")
+
+
+def test_programs_without_modes_do_without_their_headers() -> None:
+    text = "kernel void k(device float* y) { int fast = 1; y[0] = exp(y[0] * fast); }"
+    assert "-D__ASSAY_MODES" not in precompiled.header_arguments(text, True)
+    assert "-D__ASSAY_MODES" in precompiled.header_arguments(f"{text} // fast::", True)

@@ -62,6 +62,29 @@ def test_each_order_of_letters_writes_the_components_that_it_names(kind: str) ->
     assert out.tolist() == expected
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("p[0] = p[0].wzyx;", [4, 3, 2, 1]),
+        ("p[0] = p[0].abgr;", [4, 3, 2, 1]),
+        ("p[0] = p[0].JOIN(wz, yx);", [4, 3, 2, 1]),
+        ("p[0].wzyx = p[0];", [4, 3, 2, 1]),
+        ("p[0] = p[0].xy.yxyx;", [2, 1, 2, 1]),
+    ],
+)
+def test_one_word_of_four_in_a_program_is_enough_to_have_it(body: str, expected: list[int]) -> None:
+    vector = np.arange(1, 5, dtype=F)
+    source = f"#define JOIN(a, b) a##b\nkernel void k(device float4* p) {{ {body} }}"
+    run_kernel(source, vector, threads=1, group=1)
+    assert vector.tolist() == expected
+
+
+@pytest.mark.parametrize("word", ["xyzw", "rgba"])
+def test_a_word_of_four_of_two_components_is_no_member(word: str) -> None:
+    with pytest.raises(CompileError, match=f"no member named '{word}' in"):
+        compile_library(f"kernel void k(device metal::float2* p) {{ p[0] = p[0].{word}.xy; }}")
+
+
 def test_a_word_of_letters_that_a_vector_has_not_is_no_member() -> None:
     with pytest.raises(CompileError, match="no member named 'xz' in"):
         compile_library("kernel void k(device metal::float2* p) { p[0] = p[0].xz; }")

@@ -2,7 +2,6 @@
 #pragma once
 #include "intrinsics.h"
 #include "vector_names.h"
-#include "apple_names.h"
 #include "array.h"
 #include "as_type.h"
 #include "async_copy.h"
@@ -17,7 +16,12 @@
 #include "integer.h"
 #include "limits.h"
 #include "logging.h"
-#include "math_modes.h"
+#include "math_exp.h"
+#include "math_hyperbolic.h"
+#include "math_parts.h"
+#include "math_pow.h"
+#include "math_root.h"
+#include "math_trig.h"
 #include "matrix.h"
 #include "pack.h"
 #include "relational.h"
@@ -27,6 +31,10 @@
 #include "simdgroup_matrix.h"
 #include "strings.h"
 #include "synchronization.h"
+#ifdef __ASSAY_MODES
+#include "apple_names.h"
+#include "math_modes.h"
+#endif
 #ifdef __ASSAY_TEXTURES
 #include "texture.h"
 #endif

@@ -88,16 +88,21 @@ __ASSAY_FN constexpr auto __apply(F, const A&... a) {
 // Defines function `name` of one, two or three numbers; the body sees x, y, z of type T.
 #define __ASSAY_MAP1(type_of, name, ...)                                                          \
   struct __op_##name {                                                                            \
-    template <class T> __ASSAY_MEMBER static constexpr auto call(T x) { __VA_ARGS__ }                    \
+    template <class T> __ASSAY_MEMBER static constexpr auto call(T x) { __VA_ARGS__ }             \
   };                                                                                              \
+  __ASSAY_LIFT1(type_of, name)
+#define __ASSAY_MAP2(type_of, name, ...)                                                          \
+  struct __op_##name {                                                                            \
+    template <class T> __ASSAY_MEMBER static constexpr auto call(T x, T y) { __VA_ARGS__ }        \
+  };                                                                                              \
+  __ASSAY_LIFT2(type_of, name)
+// What is computed of scalars in `__op_name::call`, of vectors as well.
+#define __ASSAY_LIFT1(type_of, name)                                                              \
   template <class A> requires __numeric<A>                                                        \
   __ASSAY_FN constexpr auto name(const A& a) { return __apply<type_of<A>>(__op_##name{}, a); }
 // Scalars of two types convert to one in Apple's functions, which templates of programs then go
 // before: one with an empty pack behind is less special than any without.
-#define __ASSAY_MAP2(type_of, name, ...)                                                          \
-  struct __op_##name {                                                                            \
-    template <class T> __ASSAY_MEMBER static constexpr auto call(T x, T y) { __VA_ARGS__ }               \
-  };                                                                                              \
+#define __ASSAY_LIFT2(type_of, name)                                                              \
   template <class A, class B> requires (__numeric<A, B> && !__are_scalars<A, B>)                  \
   __ASSAY_FN constexpr auto name(const A& a, const B& b) {                                        \
     return __apply<type_of<A, B>>(__op_##name{}, a, b);                                           \
@@ -107,23 +112,6 @@ __ASSAY_FN constexpr auto __apply(F, const A&... a) {
   __ASSAY_FN constexpr auto name(const A& a, const B& b, None...) {                               \
     return __apply<type_of<A, B>>(__op_##name{}, a, b);                                           \
   }
-// Overloads on scalars, which go before templates of programs where both fit, as Apple's do. There
-// are none of bfloat, which programs add (MLX).
-#define __ASSAY_SCALAR1(name, type)                                                               \
-  __ASSAY_FN constexpr auto name(type a) { return __apply<__real_t<type>>(__op_##name{}, a); }
-#define __ASSAY_SCALARS1(name)                                                                    \
-  __ASSAY_SCALAR1(name, float) __ASSAY_SCALAR1(name, half)
-#define __ASSAY_SCALAR2(type_of, name, type)                                                      \
-  __ASSAY_FN constexpr auto name(type a, type b) {                                                \
-    return __apply<type_of<type, type>>(__op_##name{}, a, b);                                     \
-  }
-#define __ASSAY_SCALARS2(type_of, name)                                                           \
-  __ASSAY_SCALAR2(type_of, name, float) __ASSAY_SCALAR2(type_of, name, half)
-#define __ASSAY_INTEGERS2(type_of, name)                                                          \
-  __ASSAY_SCALAR2(type_of, name, char) __ASSAY_SCALAR2(type_of, name, uchar)                      \
-  __ASSAY_SCALAR2(type_of, name, short) __ASSAY_SCALAR2(type_of, name, ushort)                    \
-  __ASSAY_SCALAR2(type_of, name, int) __ASSAY_SCALAR2(type_of, name, uint)                        \
-  __ASSAY_SCALAR2(type_of, name, long) __ASSAY_SCALAR2(type_of, name, ulong)
 #define __ASSAY_MAP3(type_of, name, ...)                                                          \
   struct __op_##name {                                                                            \
     template <class T> __ASSAY_MEMBER static constexpr auto call(T x, T y, T z) { __VA_ARGS__ }          \

@@ -19,8 +19,20 @@ template <class T> __ASSAY_FN constexpr T __greatest(T x, T y) {
 }
 __ASSAY_MAP2(__number_t, min, return __least(x, y);)
 __ASSAY_MAP2(__number_t, max, return __greatest(x, y);)
-__ASSAY_SCALARS2(__number_t, min) __ASSAY_INTEGERS2(__number_t, min)
-__ASSAY_SCALARS2(__number_t, max) __ASSAY_INTEGERS2(__number_t, max)
+// Of scalars of one type without a template, so that they go before those of programs.
+#define __ASSAY_OF_INTEGERS(type)                                                                 \
+  __ASSAY_FN constexpr type min(type a, type b) { return b < a ? b : a; }                         \
+  __ASSAY_FN constexpr type max(type a, type b) { return a < b ? b : a; }
+#define __ASSAY_OF_REALS(type)                                                                    \
+  __ASSAY_FN constexpr type min(type a, type b) { return __builtin_elementwise_minnum(a, b); }    \
+  __ASSAY_FN constexpr type max(type a, type b) { return __builtin_elementwise_maxnum(a, b); }
+__ASSAY_OF_REALS(float) __ASSAY_OF_REALS(half)
+__ASSAY_OF_INTEGERS(char) __ASSAY_OF_INTEGERS(uchar)
+__ASSAY_OF_INTEGERS(short) __ASSAY_OF_INTEGERS(ushort)
+__ASSAY_OF_INTEGERS(int) __ASSAY_OF_INTEGERS(uint)
+__ASSAY_OF_INTEGERS(long) __ASSAY_OF_INTEGERS(ulong)
+#undef __ASSAY_OF_REALS
+#undef __ASSAY_OF_INTEGERS
 __ASSAY_MAP3(__number_t, min3, return __least(x, __least(y, z));)
 __ASSAY_MAP3(__number_t, max3, return __greatest(x, __greatest(y, z));)
 __ASSAY_MAP3(__number_t, median3, return __greatest(__least(x, y), __least(__greatest(x, y), z));)

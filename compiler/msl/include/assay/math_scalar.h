@@ -37,11 +37,28 @@ __ASSAY_FN constexpr float scale(float x, int n) {
 }
 }  // namespace __scalar
 
-// Function of one number computed in float and rounded to its type.
+// Function of one number computed in float and rounded to its type. The overloads on scalars go
+// before templates of programs where both fit, as Apple's do; there are none of bfloat, which programs
+// add (MLX).
 #define __ASSAY_FLOAT1(name)                                                                      \
-  __ASSAY_MAP1(__real_t, name, return (T)__scalar::name((float)x);)                                \
-  __ASSAY_SCALARS1(name)
+  struct __op_##name {                                                                            \
+    __ASSAY_CALL1(name, float) __ASSAY_CALL1(name, half) __ASSAY_CALL1(name, bfloat)              \
+  };                                                                                              \
+  __ASSAY_LIFT1(__real_t, name) __ASSAY_SCALAR1(name, float) __ASSAY_SCALAR1(name, half)
 #define __ASSAY_FLOAT2(name)                                                                      \
-  __ASSAY_MAP2(__real_t, name, return (T)__scalar::name((float)x, (float)y);)                      \
-  __ASSAY_SCALARS2(__real_t, name)
+  struct __op_##name {                                                                            \
+    __ASSAY_CALL2(name, float) __ASSAY_CALL2(name, half) __ASSAY_CALL2(name, bfloat)              \
+  };                                                                                              \
+  __ASSAY_LIFT2(__real_t, name) __ASSAY_SCALAR2(name, float) __ASSAY_SCALAR2(name, half)
+// None of them is a template, which would be made for each type here, in each run of the compiler.
+#define __ASSAY_CALL1(name, type)                                                                 \
+  __ASSAY_MEMBER static constexpr type call(type x) { return (type)__scalar::name((float)x); }
+#define __ASSAY_CALL2(name, type)                                                                 \
+  __ASSAY_MEMBER static constexpr type call(type x, type y) {                                     \
+    return (type)__scalar::name((float)x, (float)y);                                              \
+  }
+#define __ASSAY_SCALAR1(name, type)                                                               \
+  __ASSAY_FN constexpr type name(type a) { return __op_##name::call(a); }
+#define __ASSAY_SCALAR2(name, type)                                                               \
+  __ASSAY_FN constexpr type name(type a, type b) { return __op_##name::call(a, b); }
 }  // namespace metal

@@ -34,10 +34,15 @@ template <class T, int N> struct vec;
 #define __ASSAY_GET3(a, b, c)                                                                     \
   __ASSAY_GET(3, a##b##c, __ASSAY_NAME3(__ASSAY_C(a), __ASSAY_C(b), __ASSAY_C(c)),                \
               __ASSAY_I_##a, __ASSAY_I_##b, __ASSAY_I_##c)
+// Words of four, which are three in four of all, are there for programs that have one.
+#ifdef __ASSAY_WORDS
 #define __ASSAY_GET4(a, b, c, d)                                                                  \
   __ASSAY_GET(4, a##b##c##d,                                                                      \
               __ASSAY_NAME4(__ASSAY_C(a), __ASSAY_C(b), __ASSAY_C(c), __ASSAY_C(d)),              \
               __ASSAY_I_##a, __ASSAY_I_##b, __ASSAY_I_##c, __ASSAY_I_##d)
+#else
+#define __ASSAY_GET4(a, b, c, d)
+#endif
 
 #define __ASSAY_PUT(n, word, ...)                                                                 \
   __ASSAY_MEMBER void __put_##word(vec<T, n> o) {                                                 \
@@ -45,8 +50,12 @@ template <class T, int N> struct vec;
   }
 #define __ASSAY_PUT2(a, b) __ASSAY_PUT(2, a##b, __ASSAY_I_##a, __ASSAY_I_##b)
 #define __ASSAY_PUT3(a, b, c) __ASSAY_PUT(3, a##b##c, __ASSAY_I_##a, __ASSAY_I_##b, __ASSAY_I_##c)
+#ifdef __ASSAY_WORDS
 #define __ASSAY_PUT4(a, b, c, d)                                                                  \
   __ASSAY_PUT(4, a##b##c##d, __ASSAY_I_##a, __ASSAY_I_##b, __ASSAY_I_##c, __ASSAY_I_##d)
+#else
+#define __ASSAY_PUT4(a, b, c, d)
+#endif
 // Components in all orders; those of four with the first in its place.
 #define __ASSAY_ORDERS2(a, b) __ASSAY_PUT2(a, b) __ASSAY_PUT2(b, a)
 #define __ASSAY_ORDERS3(a, b, c)                                                                  \
