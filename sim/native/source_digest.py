@@ -33,7 +33,7 @@ def source_digest(*folders: Path) -> str:
         return known.decode()
     parts: list[bytes | str] = []
     for folder, path, _ in found:
-        parts += [os.path.relpath(path, folder), Path(path).read_bytes()]
+        parts += [path.removeprefix(os.path.join(folder, "")), Path(path).read_bytes()]
     made = digest(*parts)
     newest = max((max(stat.st_mtime_ns, stat.st_ctime_ns) for _, _, stat in found), default=0)
     if newest < time.time_ns() - _SETTLED:

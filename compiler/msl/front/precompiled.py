@@ -60,16 +60,16 @@ def header_arguments(text: str, fast_math: bool) -> list[str]:
 
 
 @contextmanager
-def made_beside(text: str, fast_math: bool) -> Iterator[None]:
+def made_beside(text: str, fast_math: bool) -> Iterator[bool]:
     """Have the headers that a text seems to need precompiled, if they are not, beside all else.
 
     It takes most of the time of a first kernel, and what comes before clang's turn can be done
-    meanwhile.
+    meanwhile. Whether there is such a time to use is what is given.
     """
     options = _options(text, fast_math)
     path = _path(options)
     if path in _usable:
-        yield
+        yield False
         return
     with _starting:
         making = _making.get(path)
@@ -77,7 +77,7 @@ def made_beside(text: str, fast_math: bool) -> Iterator[None]:
             making = _making[path] = Thread(target=_try_to_have, args=(path, options))
             making.start()
     try:
-        yield
+        yield not path.exists()
     finally:
         making.join()
         _making.pop(path, None)

@@ -22,10 +22,16 @@ _RUN = ctypes.CFUNCTYPE(
 _loaded: dict[str, LoadedCode] = {}
 
 
-def load_helpers(data: bytes) -> frozenset[str]:
-    """Make the symbols of the helpers known that an object file calls; the names it may call."""
+def load_common_helpers() -> list[str]:
+    """Make the symbols of the helpers known that any kernel may call; their names."""
     names = helper_names()
     _load("", helper_module(), names)
+    return names
+
+
+def load_helpers(data: bytes) -> frozenset[str]:
+    """Make the symbols of the helpers known that an object file calls; the names it may call."""
+    names = load_common_helpers()
     for called in undefined_symbols(data):
         module = atomic_module(called)
         if module is not None:

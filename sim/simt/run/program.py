@@ -34,6 +34,7 @@ from ..read.roots import Parameter
 from ..watch.sites import declarations
 from .access_sites import described, described_watched, loop_site, site_of
 from .executable import Coverage, Executable
+from .kernel_code import load_common_helpers
 
 # Checks that need a function in which the optimiser has not thrown away what they look for.
 _MARKED = frozenset({"init", "shuffle", "uniform", "overflow", "rows", "lanes"})
@@ -318,6 +319,12 @@ def _is_serial(function: Function) -> bool:
         ):
             return True
     return False
+
+
+def ready_engine() -> None:
+    """Do now what the first kernel of a process would wait for, whichever it is."""
+    _engine_version()
+    load_common_helpers()
 
 
 def _engine_version() -> bytes:

@@ -9,6 +9,7 @@ import pytest
 
 from assay.compiler.msl import CompileError, compile_library
 from assay.compiler.msl.front import precompiled
+from assay.sim.simt.run import kernel_code, program
 
 _SOURCE = "kernel void f(device float* x [[buffer(0)]]) { x[0] = 1; }"
 
@@ -42,3 +43,22 @@ def test_headers_that_do_not_compile_are_told_by_who_needs_them(
     monkeypatch.setattr(precompiled, "_build", broken)
     with pytest.raises(CompileError, match="the standard library does not compile"):
         compile_library(_SOURCE)
+
+
+def test_the_engine_is_made_ready_while_headers_are_made_and_only_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    readied: list[bool] = []
+    monkeypatch.setattr(program, "ready_engine", lambda: readied.append(bool(precompiled._making)))
+    compile_library(_SOURCE)
+    assert readied == [True]
+    compile_library(_SOURCE.replace("x[0] = 1", "x[0] = 2"))
+    assert readied == [True]
+
+
+def test_what_was_made_ready_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    program.ready_engine()
+    compiled: list[str] = []
+    monkeypatch.setattr(kernel_code, "_compiled", lambda text, kind: compiled.append(kind))
+    kernel_code.load_common_helpers()
+    assert not compiled
