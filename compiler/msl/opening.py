@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,18 +58,23 @@ def compile_library(
                 tuple(Path(path) for path, _ in record["includes"]),
                 {int(number): text for number, text in record["problems"].items()},
             )
-    with precompiled.made_beside(source, options.fast_math) as is_waiting:
+    early = None if options.macros else precompiled.seen_early(source)
+    with precompiled.made_beside(early, options.fast_math):
         preprocessed = preprocess(source, options, file_name)
-        if is_waiting:
-            _ready_engine()
-        return _new_library(source, options, file_name, key, preprocessed, each_alone=each_alone)
+        with precompiled.made_beside(preprocessed.text, options.fast_math) as is_waiting:
+            if is_waiting:
+                _ready_engine()
+            return _new_library(
+                source, options, file_name, key, preprocessed, each_alone=each_alone
+            )
 
 
 def _ready_engine() -> None:
     """What a first kernel of a machine needs besides, while its headers are on their way."""
     from assay.sim.simt.run.program import ready_engine  # only who compiles needs it
 
-    ready_engine()
+    with suppress(OSError, RuntimeError):  # who needs it tries again, and is told
+        ready_engine()
 
 
 def is_compiled(

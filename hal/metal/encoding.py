@@ -53,6 +53,10 @@ class Encoding:
                 self.api.MTLDispatchTypeConcurrent
             )
             self._is_compute = True
+            # IREE puts barriers between all dispatches that meet. Only the emulated Metal asks.
+            promise = getattr(self._encoder, "promise_barriers", None)
+            if promise is not None:
+                promise()
         self._is_ordered = False
         return self._encoder
 

@@ -37,6 +37,11 @@ _MODES = re.compile(r"\b(?:fast|precise)\s*(?:::|[;{])|\b__metal_")
 _WORDS = re.compile(r"\b(?:[xyzw]{4}|[rgba]{4})\b")
 # What the program itself says of fusing.
 _FUSING = re.compile(r"#\s*pragma\s+clang\s+fp\s+contract\s*\(\s*(\w+)")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_DIRECTIVE = re.compile(r"^\s*#\s*(.*?)\s*$", re.MULTILINE)
+# Directives that bring no names into a text: whole lines.
+_PLAIN = re.compile(r"include\s*<(?:metal_\w+|simd/\w+\.h)>|define\b(?:(?!##).)*")
+_FUSING_TO_BE = re.compile(r"#\s*pragma\s+METAL\s+fp\b")  # before the text is rewritten
 _usable: set[Path] = set()
 _making: dict[Path, Thread] = {}
 _starting = Lock()
@@ -60,12 +65,15 @@ def header_arguments(text: str, fast_math: bool) -> list[str]:
 
 
 @contextmanager
-def made_beside(text: str, fast_math: bool) -> Iterator[bool]:
-    """Have the headers that a text seems to need precompiled, if they are not, beside all else.
+def made_beside(text: str | None, fast_math: bool) -> Iterator[bool]:
+    """Have the headers that a text needs precompiled, if they are not, beside all else.
 
     It takes most of the time of a first kernel, and what comes before clang's turn can be done
-    meanwhile. Whether there is such a time to use is what is given.
+    meanwhile. Whether there is such a time to use is what is given; for None there is nothing.
     """
+    if text is None or _FUSING_TO_BE.search(text):
+        yield False
+        return
     options = _options(text, fast_math)
     path = _path(options)
     if path in _usable:
@@ -81,6 +89,15 @@ def made_beside(text: str, fast_math: bool) -> Iterator[bool]:
     finally:
         making.join()
         _making.pop(path, None)
+
+
+def seen_early(source: str) -> str | None:
+    """A source without comments, if it names all that it names once it is preprocessed; else None.
+
+    Includes and macros of the options may bring in more, branches may leave some out.
+    """
+    code = _COMMENT.sub(" ", source)
+    return code if all(map(_PLAIN.fullmatch, _DIRECTIVE.findall(code))) else None
 
 
 def _try_to_have(path: Path, options: tuple[str, ...]) -> None:

@@ -18,7 +18,8 @@ class Uses:
 
     Buffers count as a whole: how far a kernel goes from the place that is bound is not known. They
     are compared by the memory they lie in, since two may share it. What kernels find through
-    addresses in memory does not count, since nobody can tell.
+    addresses in memory does not count, since nobody can tell: whoever gives such grids together
+    vouches for that.
     """
 
     def __init__(self, grid: Grid) -> None:

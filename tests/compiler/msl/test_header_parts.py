@@ -43,3 +43,24 @@ def test_parts_that_a_program_does_not_name_make_no_difference_to_its_code(
 def test_the_leanest_program_has_none_of_them() -> None:
     arguments = precompiled.header_arguments("kernel void k(device int* x) { x[0] = 1; }", True)
     assert not [each for each in arguments if each.removeprefix("-D__ASSAY_") in _ALL]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "auto f = unpack_unorm4x8_to_float; o[0] = f(3u);",
+        "o[0] = through(unpack_unorm4x8_to_float);",
+        "bool b = o[1].x > 1; o[0] = all({true, b, true, b});",
+        "Flags f; f.value = o[1] > 1.0f; o[0] = any(f);",
+        "o[0] = any(bool2(true));",
+    ],
+)
+def test_functions_that_are_no_templates_are_none_here(body: str) -> None:
+    """They may be passed on, and take what converts; a program's own templates stand back."""
+    head = """#include <metal_stdlib>
+using namespace metal;
+struct Flags { bool4 value; operator bool4() const { return value; } };
+template <class F> float4 through(F f) { return f(3u); }
+template <int N> bool any(vec<bool, N> v) { return false; }
+"""
+    assert compile_library(f"{head}kernel void k(device float4* o) {{ {body} }}").function("k")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.compiler.msl import CompileError, compile_library
+from assay.compiler.msl import CompileError, CompileOptions, compile_library
 from assay.compiler.msl.front import precompiled
 from assay.sim.simt.run import kernel_code, program
 
@@ -62,3 +62,39 @@ def test_what_was_made_ready_is_not_made_again(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(kernel_code, "_compiled", lambda text, kind: compiled.append(kind))
     kernel_code.load_common_helpers()
     assert not compiled
+
+
+@pytest.mark.parametrize(
+    ("source", "macros"),
+    [
+        ("// v.xyzw, fast::exp and texture2d<float>\n" + _SOURCE, {}),
+        ("#define SW(a, b) a##b\n" + _SOURCE.replace("= 1", "= metal::float4(1).SW(wz, yx).x"), {}),
+        ("#if 0\ntexture2d<float> t;\n#endif\n" + _SOURCE, {}),
+        ("#pragma METAL fp contract(off)\n" + _SOURCE, {}),
+        (_SOURCE.replace("= 1", "= VALUE"), {"VALUE": "metal::fast::exp(1.0f)"}),
+        ("#include <metal_stdlib>\n#define ONE 1\n" + _SOURCE.replace("= 1", "= ONE"), {}),
+    ],
+)
+def test_headers_are_made_once_whatever_a_source_seems_to_need(
+    monkeypatch: pytest.MonkeyPatch, source: str, macros: dict[str, str]
+) -> None:
+    made: list[tuple[str, ...]] = []
+    build = precompiled._build
+
+    def noting(path: Path, options: tuple[str, ...]) -> bool:
+        made.append(options)
+        return build(path, options)
+
+    monkeypatch.setattr(precompiled, "_build", noting)
+    compile_library(source, options=CompileOptions(macros=macros))
+    assert len(made) == 1
+
+
+def test_a_program_compiles_though_the_engine_cannot_be_made_ready(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken() -> None:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(program, "ready_engine", broken)
+    assert compile_library(_SOURCE).function("f")

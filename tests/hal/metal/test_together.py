@@ -162,12 +162,14 @@ def _places(bench: Bench, here: MTLBuffer, there: MTLBuffer) -> MTLBuffer:
     return bench.buffer(np.array([here.gpuAddress(), there.gpuAddress()], np.uint64))
 
 
-def _meeting(bench: Bench, kind: int) -> str:
+def _meeting(bench: Bench, kind: int, *, promised: bool = True) -> str:
     """The error of a dispatch that waits for what the one behind it writes."""
     one, two, seen, told = (bench.buffer(np.zeros(ELEMENTS, np.uint32)) for _ in range(4))
     commands = bench.device.newCommandQueue().commandBuffer()
     encoder = commands.computeCommandEncoderWithDispatchType_(kind)
     usage = Metal.MTLResourceUsageRead | Metal.MTLResourceUsageWrite
+    if promised:
+        encoder.promise_barriers()
     for each in (one, two):
         encoder.useResource_usage_(each, usage)
     for name, here, there, bound, threads in (
@@ -194,6 +196,13 @@ def test_a_dispatch_may_wait_for_one_behind_it() -> None:
 def test_one_worker_and_serial_encoders_run_one_after_another(kind: int) -> None:
     bench = Bench(workers=1 if kind == CONCURRENT else 2, fuel=1 << 20)
     assert "wait" in _meeting(bench, kind)
+
+
+def test_what_is_reached_through_addresses_is_reached_in_order_if_nobody_vouches() -> None:
+    bench = Bench(workers=2, fuel=1 << 20)
+    bench.states["wait"].executable_for((32, 1, 1))
+    assert "wait" in _meeting(bench, CONCURRENT, promised=False)
+    assert not bench.together
 
 
 FAULTS: list[Step] = [("beyond", (0, 1, 2), 512), ("beyond", (3, 1, 4), 512)]
@@ -249,7 +258,8 @@ def test_code_that_is_still_to_be_made_holds_up_no_dispatch_before() -> None:
     assert bench.together == [2]
 
 
-def test_a_barrier_for_textures_orders_what_uses_them() -> None:
+@pytest.mark.parametrize("has_barrier", [True, False])
+def test_a_texture_is_written_before_it_is_read_barrier_or_not(has_barrier: bool) -> None:
     bench = Bench(workers=4)
     make = Metal.MTLTextureDescriptor
     described = make.texture2DDescriptorWithPixelFormat_width_height_mipmapped_(
@@ -264,7 +274,8 @@ def test_a_barrier_for_textures_orders_what_uses_them() -> None:
     encoder.setComputePipelineState_(bench.states["paint"])
     encoder.setBytes_length_atIndex_(np.array([500000], np.uint32).tobytes(), 4, 0)
     encoder.dispatchThreads_threadsPerThreadgroup_((ELEMENTS, 1, 1), (32, 1, 1))
-    encoder.memoryBarrierWithScope_(Metal.MTLBarrierScopeTextures)
+    if has_barrier:
+        encoder.memoryBarrierWithScope_(Metal.MTLBarrierScopeTextures)
     encoder.setComputePipelineState_(bench.states["look"])
     encoder.setBuffer_offset_atIndex_(seen, 0, 0)
     encoder.dispatchThreads_threadsPerThreadgroup_((ELEMENTS, 1, 1), (32, 1, 1))

@@ -42,15 +42,17 @@ __ASSAY_FN constexpr float scale(float x, int n) {
 // add (MLX).
 #define __ASSAY_FLOAT1(name)                                                                      \
   struct __op_##name {                                                                            \
-    __ASSAY_CALL1(name, float) __ASSAY_CALL1(name, half) __ASSAY_CALL1(name, bfloat)              \
+    __ASSAY_CALL1(name, float) __ASSAY_CALL1(name, half)                                          \
+    template <class T> __ASSAY_CALL1(name, T)                                                     \
   };                                                                                              \
   __ASSAY_LIFT1(__real_t, name) __ASSAY_SCALAR1(name, float) __ASSAY_SCALAR1(name, half)
 #define __ASSAY_FLOAT2(name)                                                                      \
   struct __op_##name {                                                                            \
-    __ASSAY_CALL2(name, float) __ASSAY_CALL2(name, half) __ASSAY_CALL2(name, bfloat)              \
+    __ASSAY_CALL2(name, float) __ASSAY_CALL2(name, half)                                          \
+    template <class T> __ASSAY_CALL2(name, T)                                                     \
   };                                                                                              \
   __ASSAY_LIFT2(__real_t, name) __ASSAY_SCALAR2(name, float) __ASSAY_SCALAR2(name, half)
-// None of them is a template, which would be made for each type here, in each run of the compiler.
+// What the overloads call is no template: that would be made here, in each run of the compiler.
 #define __ASSAY_CALL1(name, type)                                                                 \
   __ASSAY_MEMBER static constexpr type call(type x) { return (type)__scalar::name((float)x); }
 #define __ASSAY_CALL2(name, type)                                                                 \

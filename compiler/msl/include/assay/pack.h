@@ -55,15 +55,14 @@ template <class T> __ASSAY_FN uint pack_half_to_unorm4x8(vec<T, 4> v) { return _
 template <class T> __ASSAY_FN uint pack_half_to_snorm4x8(vec<T, 4> v) { return __packing::join<4>(v, true); }
 template <class T> __ASSAY_FN uint pack_half_to_unorm2x16(vec<T, 2> v) { return __packing::join<2>(v, false); }
 template <class T> __ASSAY_FN uint pack_half_to_snorm2x16(vec<T, 2> v) { return __packing::join<2>(v, true); }
-// Templates, so that no program pays for a type of vector that it does not use.
-template <class T = float> __ASSAY_FN vec<T, 4> unpack_unorm4x8_to_float(uint w) { return __packing::split<4, T>(w, false); }
-template <class T = float> __ASSAY_FN vec<T, 4> unpack_snorm4x8_to_float(uint w) { return __packing::split<4, T>(w, true); }
-template <class T = float> __ASSAY_FN vec<T, 2> unpack_unorm2x16_to_float(uint w) { return __packing::split<2, T>(w, false); }
-template <class T = float> __ASSAY_FN vec<T, 2> unpack_snorm2x16_to_float(uint w) { return __packing::split<2, T>(w, true); }
-template <class T = half> __ASSAY_FN vec<T, 4> unpack_unorm4x8_to_half(uint w) { return __packing::split<4, T>(w, false); }
-template <class T = half> __ASSAY_FN vec<T, 4> unpack_snorm4x8_to_half(uint w) { return __packing::split<4, T>(w, true); }
-template <class T = half> __ASSAY_FN vec<T, 2> unpack_unorm2x16_to_half(uint w) { return __packing::split<2, T>(w, false); }
-template <class T = half> __ASSAY_FN vec<T, 2> unpack_snorm2x16_to_half(uint w) { return __packing::split<2, T>(w, true); }
+__ASSAY_FN vec<float, 4> unpack_unorm4x8_to_float(uint w) { return __packing::split<4, float>(w, false); }
+__ASSAY_FN vec<float, 4> unpack_snorm4x8_to_float(uint w) { return __packing::split<4, float>(w, true); }
+__ASSAY_FN vec<float, 2> unpack_unorm2x16_to_float(uint w) { return __packing::split<2, float>(w, false); }
+__ASSAY_FN vec<float, 2> unpack_snorm2x16_to_float(uint w) { return __packing::split<2, float>(w, true); }
+__ASSAY_FN vec<half, 4> unpack_unorm4x8_to_half(uint w) { return __packing::split<4, half>(w, false); }
+__ASSAY_FN vec<half, 4> unpack_snorm4x8_to_half(uint w) { return __packing::split<4, half>(w, true); }
+__ASSAY_FN vec<half, 2> unpack_unorm2x16_to_half(uint w) { return __packing::split<2, half>(w, false); }
+__ASSAY_FN vec<half, 2> unpack_snorm2x16_to_half(uint w) { return __packing::split<2, half>(w, true); }
 
 template <class T> __ASSAY_FN uint pack_float_to_srgb_unorm4x8(vec<T, 4> v) {
   return __packing::join<4>(vec<float, 4>(__packing::to_srgb(v.__v[0]), __packing::to_srgb(v.__v[1]),
@@ -72,32 +71,32 @@ template <class T> __ASSAY_FN uint pack_float_to_srgb_unorm4x8(vec<T, 4> v) {
 template <class T> __ASSAY_FN uint pack_half_to_srgb_unorm4x8(vec<T, 4> v) {
   return pack_float_to_srgb_unorm4x8(vec<float, 4>(v));
 }
-template <class T = float> __ASSAY_FN vec<T, 4> unpack_unorm4x8_srgb_to_float(uint w) {
-  vec<T, 4> v = unpack_unorm4x8_to_float(w);
-  return vec<T, 4>(__packing::from_srgb(v.__v[0]), __packing::from_srgb(v.__v[1]),
+__ASSAY_FN vec<float, 4> unpack_unorm4x8_srgb_to_float(uint w) {
+  vec<float, 4> v = unpack_unorm4x8_to_float(w);
+  return vec<float, 4>(__packing::from_srgb(v.__v[0]), __packing::from_srgb(v.__v[1]),
                        __packing::from_srgb(v.__v[2]), (float)v.__v[3]);
 }
-template <class T = half> __ASSAY_FN vec<T, 4> unpack_unorm4x8_srgb_to_half(uint w) {
-  return vec<T, 4>(unpack_unorm4x8_srgb_to_float(w));
+__ASSAY_FN vec<half, 4> unpack_unorm4x8_srgb_to_half(uint w) {
+  return vec<half, 4>(unpack_unorm4x8_srgb_to_float(w));
 }
 // Fields of 10, 10, 10 and 2 bits, and of 5, 6 and 5.
 template <class T> __ASSAY_FN uint pack_float_to_unorm10a2(vec<T, 4> v) {
   return uint(__packing::scaled(v.__v[0], 0.0f, 1023.0f)) | uint(__packing::scaled(v.__v[1], 0.0f, 1023.0f)) << 10 |
          uint(__packing::scaled(v.__v[2], 0.0f, 1023.0f)) << 20 | uint(__packing::scaled(v.__v[3], 0.0f, 3.0f)) << 30;
 }
-template <class T = float> __ASSAY_FN vec<T, 4> unpack_unorm10a2_to_float(uint w) {
-  return vec<T, 4>(float(w & 1023u) / 1023.0f, float((w >> 10) & 1023u) / 1023.0f,
+__ASSAY_FN vec<float, 4> unpack_unorm10a2_to_float(uint w) {
+  return vec<float, 4>(float(w & 1023u) / 1023.0f, float((w >> 10) & 1023u) / 1023.0f,
                        float((w >> 20) & 1023u) / 1023.0f, float(w >> 30) / 3.0f);
 }
 template <class T> __ASSAY_FN ushort pack_float_to_unorm565(vec<T, 3> v) {
   return ushort(uint(__packing::scaled(v.__v[0], 0.0f, 31.0f)) | uint(__packing::scaled(v.__v[1], 0.0f, 63.0f)) << 5 |
                 uint(__packing::scaled(v.__v[2], 0.0f, 31.0f)) << 11);
 }
-template <class T = float> __ASSAY_FN vec<T, 3> unpack_unorm565_to_float(ushort w) {
-  return vec<T, 3>(float(w & 31u) / 31.0f, float((w >> 5) & 63u) / 63.0f, float(w >> 11) / 31.0f);
+__ASSAY_FN vec<float, 3> unpack_unorm565_to_float(ushort w) {
+  return vec<float, 3>(float(w & 31u) / 31.0f, float((w >> 5) & 63u) / 63.0f, float(w >> 11) / 31.0f);
 }
 template <class T> __ASSAY_FN uint pack_half_to_unorm10a2(vec<T, 4> v) { return pack_float_to_unorm10a2(v); }
 template <class T> __ASSAY_FN ushort pack_half_to_unorm565(vec<T, 3> v) { return pack_float_to_unorm565(v); }
-template <class T = half> __ASSAY_FN vec<T, 4> unpack_unorm10a2_to_half(uint w) { return vec<T, 4>(unpack_unorm10a2_to_float(w)); }
-template <class T = half> __ASSAY_FN vec<T, 3> unpack_unorm565_to_half(ushort w) { return vec<T, 3>(unpack_unorm565_to_float(w)); }
+__ASSAY_FN vec<half, 4> unpack_unorm10a2_to_half(uint w) { return vec<half, 4>(unpack_unorm10a2_to_float(w)); }
+__ASSAY_FN vec<half, 3> unpack_unorm565_to_half(ushort w) { return vec<half, 3>(unpack_unorm565_to_float(w)); }
 }  // namespace metal

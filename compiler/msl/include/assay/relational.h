@@ -36,15 +36,15 @@ __ASSAY_MAP2(__real_t, isunordered, return bool((x != x) | (y != y));)
 
 __ASSAY_FN constexpr bool any(bool v) { return v; }
 __ASSAY_FN constexpr bool all(bool v) { return v; }
-template <int N> __ASSAY_FN constexpr bool any(vec<bool, N> v) {
-  if constexpr (N == 2) return (v.__v[0] | v.__v[1]) != 0;
-  else if constexpr (N == 3) return (v.__v[0] | v.__v[1] | v.__v[2]) != 0;
-  else return (v.__v[0] | v.__v[1] | v.__v[2] | v.__v[3]) != 0;
+__ASSAY_FN constexpr bool any(vec<bool, 2> v) { return (v.__v[0] | v.__v[1]) != 0; }
+__ASSAY_FN constexpr bool all(vec<bool, 2> v) { return (v.__v[0] & v.__v[1]) != 0; }
+__ASSAY_FN constexpr bool any(vec<bool, 3> v) { return (v.__v[0] | v.__v[1] | v.__v[2]) != 0; }
+__ASSAY_FN constexpr bool all(vec<bool, 3> v) { return (v.__v[0] & v.__v[1] & v.__v[2]) != 0; }
+__ASSAY_FN constexpr bool any(vec<bool, 4> v) {
+  return (v.__v[0] | v.__v[1] | v.__v[2] | v.__v[3]) != 0;
 }
-template <int N> __ASSAY_FN constexpr bool all(vec<bool, N> v) {
-  if constexpr (N == 2) return (v.__v[0] & v.__v[1]) != 0;
-  else if constexpr (N == 3) return (v.__v[0] & v.__v[1] & v.__v[2]) != 0;
-  else return (v.__v[0] & v.__v[1] & v.__v[2] & v.__v[3]) != 0;
+__ASSAY_FN constexpr bool all(vec<bool, 4> v) {
+  return (v.__v[0] & v.__v[1] & v.__v[2] & v.__v[3]) != 0;
 }
 
 template <int I, class C> __ASSAY_FN constexpr bool __chosen(const C& c) {

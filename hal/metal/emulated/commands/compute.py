@@ -45,7 +45,8 @@ class MTLComputeCommandEncoder(BufferEncoder):
     """Records dispatches with the pipeline and arguments set before.
 
     Deviation: dispatches of a concurrent encoder run at the same time only where neither barriers
-    nor the buffers that are bound order them; under checks they run in the order of encoding.
+    nor the buffers that are bound order them, and nobody reaches others; under checks they run in
+    the order of encoding.
     """
 
     def __init__(self, command_buffer: "MTLCommandBuffer", dispatch_type: int):
@@ -84,6 +85,14 @@ class MTLComputeCommandEncoder(BufferEncoder):
         self._pipeline = state
 
     # Residency and order
+
+    def promise_barriers(self) -> None:
+        """No part of Metal: barriers order all that dispatches reach, also through addresses.
+
+        Without that, those that follow addresses, as all with textures do, run one by one, for
+        nobody can tell where they meet.
+        """
+        self._residency.is_ordered = True
 
     def useResource_usage_(self, resource: Resource, usage: int) -> None:
         """Let later dispatches reach a resource through addresses in memory, and keep it alive."""

@@ -1,8 +1,9 @@
 """Which dispatches of a command buffer the engine is given together, to run them at one time.
 
 They are neighbours of a concurrent encoder, or of one that IREE's command buffers became, or in an
-indirect command buffer, with no barrier among them. Checks and timers see dispatches one by one:
-then there are none.
+indirect command buffer, with no barrier among them. Where kernels find memory through addresses,
+textures among it, a forgotten barrier would show in results: then somebody has to vouch for them.
+Checks and timers see dispatches one by one: then there are none.
 """
 
 from collections.abc import Sequence
@@ -50,6 +51,15 @@ def _is_unordered(commands: Sequence[Command], index: int) -> bool:
         type(one) is DispatchCommand
         and type(other) is DispatchCommand
         and one.ordering == other.ordering
+        and _meets_in_order(one)
+        and _meets_in_order(other)
+    )
+
+
+def _meets_in_order(command: DispatchCommand) -> bool:
+    """Whether buffers that are bound, or barriers, order all that a dispatch reaches."""
+    return not command.pipeline.follows_pointers or (
+        command.reach is not None and command.reach.is_ordered
     )
 
 

@@ -44,13 +44,15 @@ class Reach:
     Not frozen: frozen instances cost three times as much to make, and each dispatch has one.
     Addresses, not buffers: a command buffer need not keep alive what it uses. `sets` count as
     committed when the dispatch runs. Lengths of threadgroup memory may be among the `addresses`;
-    they are addresses of nothing.
+    they are addresses of nothing. `is_ordered` is whether barriers are known to order all that
+    meets there.
     """
 
     addresses: Sequence[int]
     only_read: Sequence[int]
     heaps: tuple[MTLHeap, ...]
     sets: "Sets"
+    is_ordered: bool
 
     def all_addresses(self) -> Iterator[int]:
         """GPU addresses of all buffers within reach, some perhaps twice."""
@@ -95,6 +97,7 @@ class Residency:
         self._sets = sets
         self._used: tuple[int, ...] | None = ()
         """All addresses of `_usages`; None until somebody asks, once there are others."""
+        self.is_ordered = False  # as for `Reach`
 
     def use(self, addresses: Iterable[int], usage: int) -> None:
         """Make the memory at these addresses resident for later dispatches."""
@@ -122,6 +125,7 @@ class Residency:
             only_read=only_read,
             heaps=self._heaps,
             sets=self._sets,
+            is_ordered=self.is_ordered,
         )
 
 
