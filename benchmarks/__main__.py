@@ -1,4 +1,9 @@
-"""`python -m benchmarks [PART ...] [--threads N] [--json]`: Assay and its peers, side by side."""
+"""`python -m benchmarks [PART ...] [--threads N] [--json]`: Assay and its peers, side by side.
+
+With `--before FOLDER` each part runs by turns with the Assay that is checked out there instead.
+Other parts have options of their own: validation, profile, schedules, apple, pipelines, prove,
+repair, mutants, prove_peers, proofs, reduce.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +11,17 @@ import argparse
 import importlib
 import os
 import sys
+from pathlib import Path
 
-from .measure import report
+from . import avx2, before
+from .measure import Row, report
 
 TITLES = {
     "kernels": "Kernels",
     "checking": "Kernels under checks",
     "spread": "The same kernel in many processes",
     "start": "From the shell",
+    "first_runs": "First and second runs of a network",
     "compile": "Compilation",
     "foundry": "Kernels put together in Python",
     "weight": "Kernels that weigh a lot",
@@ -23,7 +31,7 @@ TITLES = {
     "gemv": "Products with a vector",
     "narrow": "Half precision and int8",
     "sweep": "A sweep of kernels",
-    "model": "A model through IREE",
+    "model": "Networks through IREE",
     "torq": "The Torq NPU",
     "networks": "Networks on the Torq NPU",
     "modules": "Modules split over devices",
@@ -86,20 +94,37 @@ def main() -> int:
     parser.add_argument(
         "--full", action="store_true", help="checking: Oclgrind on full sizes; minutes, 10 GB"
     )
+    parser.add_argument(
+        "--avx2", action="store_true", help="kernels: as on a machine without AVX-512"
+    )
+    parser.add_argument(
+        "--before", type=Path, metavar="FOLDER", help="compare with the earlier Assay there"
+    )
+    parser.add_argument("--turns", type=int, default=3, help="of each side with --before")
     options = parser.parse_args()
     unknown = [part for part in options.parts if part not in TITLES]
     if unknown:
         parser.error(f"no part is called {unknown[0]!r}; there are {', '.join(TITLES)}")
+    if options.before is not None and not (options.before / "benchmarks").is_dir():
+        parser.error(f"{options.before} has no folder 'benchmarks'")
+    if options.avx2:
+        avx2.limit()
     failures = 0
     for part in options.parts or TITLES:
-        module = importlib.import_module(f".{part}", __package__)
-        settings = {"threads": options.threads, "repetitions": options.repetitions}
-        if part == "checking":
-            settings["full"] = options.full
-        rows = module.rows(**settings)
         title = f"{TITLES[part]}, {options.threads} threads"
-        failures += report(title, rows, as_json=options.json)
+        failures += report(title, _rows(part, options), as_json=options.json)
     return min(failures, 1)
+
+
+def _rows(part: str, options: argparse.Namespace) -> list[Row]:
+    settings = {"threads": options.threads, "repetitions": options.repetitions}
+    if options.before is not None:
+        return before.rows(part, options.before, turns=options.turns, **settings)
+    if part == "checking":
+        settings["full"] = options.full
+    module = importlib.import_module(f".{part}", __package__)
+    rows: list[Row] = module.rows(**settings)
+    return rows
 
 
 if __name__ == "__main__":

@@ -1,107 +1,120 @@
-"""A MobileNet-class f32 network at 224x224 through IREE, against IREE's own CPU backend."""
+"""Networks of a size that people run, f32, through IREE: against IREE's own CPU backend, by turns.
+
+Both run on the same number of threads, each in a process of its own; times are by the clock.
+"""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
+import math
+import pickle
+import statistics
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import assay
-from assay.compiler.models import compile_model
-from assay.examples import mobilenet
 
 from .measure import Row, median_seconds
+from .profile.models import Subject, prepared
+from .profile.networks import BARS
+from .turns import answer_each, asked, by_turns, shares
 
-BAR = 3.0  # times the CPU backend's time
-_SIZE = 224
-_TOLERANCE = 1e-3  # relative to the largest probability
+_TITLES = {
+    "mobilenet_v2": "MobileNetV2 224x224",
+    "resnet18": "ResNet-18 224x224",
+    "transformer": "transformer block, 128 x 768",
+}
+_OURS, _THEIRS = "assay, metal", "IREE, llvm-cpu"
+_TOLERANCE = 1e-3  # relative to the largest result
+_ROUND = 0.2  # seconds that the runs of a round take at least
+_MOST_RUNS = 40
 
 
 def rows(*, threads: int, repetitions: int) -> list[Row]:
-    """Compile for both, run both on the same number of threads, compare the results."""
-    repetitions = min(repetitions, 5)
+    """Compile each for both, run both in as many rounds as `repetitions` says, compare results."""
     with tempfile.TemporaryDirectory(prefix="assay-benchmark-") as name:
-        folder = Path(name)
-        source = folder / "mobilenet.onnx"
-        source.write_bytes(mobilenet.build(size=_SIZE))
-        image = np.random.default_rng(0).standard_normal((1, 3, _SIZE, _SIZE), np.float32)
-        np.save(folder / "image.npy", image)
-        for target in ("metal", "llvm-cpu"):
-            compile_model(source, folder / f"{target}.vmfb", target=target)
-        ours = _in_process(folder, "metal", threads, repetitions)
-        theirs = _in_process(folder, "llvm-cpu", threads, repetitions)
-        _compare(np.load(folder / "metal.npy"), np.load(folder / "llvm-cpu.npy"))
-    ratio = ours / theirs
+        found = []
+        for network in BARS:
+            folder = Path(name) / network
+            folder.mkdir()
+            found += _rows_of(prepared(network, folder), folder, threads, repetitions)
+        return found
+
+
+def _rows_of(subject: Subject, folder: Path, threads: int, rounds: int) -> list[Row]:
+    handed = folder / "subject.pickle"
+    handed.write_bytes(pickle.dumps(subject))
+    environment = {"ASSAY_WORKERS": str(threads)}
+    with ExitStack() as processes:
+        measures = {}
+        for who in (_OURS, _THEIRS):
+            arguments = ["-m", "benchmarks.model", str(handed), who, str(threads)]
+            ask = processes.enter_context(asked(arguments, environment, trial="1"))
+            if ask is None:
+                raise SystemExit(f"{subject.name}: {who} does not run; the reason is above")
+            runs = str(max(1, min(math.ceil(_ROUND / ask("1")), _MOST_RUNS)))
+            measures[who] = lambda _, ask=ask, runs=runs: ask(runs)
+        seconds = by_turns({}, measures, rounds=rounds, repetitions=1)
+    _compare(subject.name, *(np.load(_result(handed, who)) for who in (_OURS, _THEIRS)))
+    ratios = [1 / share for share in shares(seconds, _OURS, [_THEIRS])]
+    ratio, bar = statistics.median(ratios), BARS[subject.name]
+    spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
     return [
         Row(
-            what=f"MobileNetV2 {_SIZE}x{_SIZE}, f32",
-            who="assay, metal",
-            seconds=ours,
-            ratio=f"{ratio:.1f} x llvm-cpu's time",
-            bar=f"<= {BAR:g} x",
-            passed=ratio <= BAR,
+            what=f"{_TITLES[subject.name]}, f32",
+            who=_OURS,
+            seconds=statistics.median(seconds[_OURS]),
+            ratio=f"{ratio:.2f} x llvm-cpu's time ({spread})",
+            bar=f"<= {bar:g} x",
+            passed=ratio <= bar,
         ),
-        Row(what="", who="IREE, llvm-cpu", seconds=theirs),
+        Row(what="", who=_THEIRS, seconds=statistics.median(seconds[_THEIRS])),
     ]
 
 
-def _compare(found: np.ndarray, expected: np.ndarray) -> None:
+def _result(handed: Path, who: str) -> Path:
+    return handed.with_name(f"{who}.npy")
+
+
+def _compare(name: str, found: np.ndarray, expected: np.ndarray) -> None:
     error = float(np.abs(found - expected).max() / np.abs(expected).max())
     if not error <= _TOLERANCE:
-        raise SystemExit(f"model: results differ by {error:.3g} of the largest value")
-
-
-def _in_process(folder: Path, target: str, threads: int, repetitions: int) -> float:
-    arguments = [str(folder), target, str(threads), str(repetitions)]
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.model", *arguments],
-        env={**os.environ, "ASSAY_WORKERS": str(threads)},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return float(json.loads(done.stdout.splitlines()[-1])["seconds"])
+        raise SystemExit(f"{name}: results differ by {error:.3g} of the largest value")
 
 
 def main() -> None:
-    """`benchmarks.model FOLDER TARGET THREADS REPETITIONS`: one side of the comparison."""
-    folder, target = Path(sys.argv[1]), sys.argv[2]
-    threads, repetitions = int(sys.argv[3]), int(sys.argv[4])
-    image = np.load(folder / "image.npy")
-    module = folder / f"{target}.vmfb"
-    results: list[np.ndarray] = []
-    if target == "metal":
-        loaded = assay.load(module)
-        function = _entry(loaded.functions)
-
-        def run() -> None:
-            results[:] = loaded[function].invoke([image])
-    else:
-        import iree.runtime as runtime
-
-        runtime.flags.parse_flags(f"--task_topology_max_group_count={threads}")
-        config = runtime.Config("local-task")
-        vm_module = runtime.VmModule.copy_buffer(config.vm_instance, module.read_bytes())
-        bound = runtime.SystemContext(vm_modules=[vm_module], config=config).modules[vm_module.name]
-        function = _entry(vm_module.function_names)
-
-        def run() -> None:
-            results[:] = [bound[function](image).to_host()]
-
-    seconds = median_seconds(run, repetitions)
-    np.save(folder / f"{target}.npy", results[0])
-    print(json.dumps({"seconds": seconds}))
+    """`benchmarks.model SUBJECT WHO THREADS`: answers each number with the seconds of a run."""
+    handed, who, threads = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    subject: Subject = pickle.loads(handed.read_bytes())
+    run = _ours(subject) if who == _OURS else _theirs(subject, threads)
+    np.save(_result(handed, who), run())
+    answer_each(lambda line: median_seconds(run, int(line), warm_up=0))
 
 
-def _entry(names: Iterable[str]) -> str:
-    """The plain entry point among a module's functions."""
-    return next(name for name in names if not name.startswith("__") and "$" not in name)
+def _ours(subject: Subject) -> Callable[[], Any]:
+    function = assay.load(subject.metal)[subject.function]
+
+    def run() -> Any:
+        result = function.invoke(subject.arguments)
+        return result[0] if isinstance(result, list | tuple) else result
+
+    return run
+
+
+def _theirs(subject: Subject, threads: int) -> Callable[[], Any]:
+    import iree.runtime as runtime
+
+    runtime.flags.parse_flags(f"--task_topology_max_group_count={threads}")
+    config = runtime.Config("local-task")
+    module = runtime.VmModule.copy_buffer(config.vm_instance, subject.cpu.read_bytes())
+    context = runtime.SystemContext(vm_modules=[module], config=config)
+    function = context.modules[module.name][subject.function]
+    return lambda: function(*subject.arguments).to_host()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 
 from assay.sim.native.llvm_host import has_wide_registers
 
+from .avx2 import is_limited
 from .turns import Measure, asked
 
 _PAUSE = 0.2  # seconds: the threads of OpenBLAS wait for the next product at full speed for a while
@@ -25,7 +26,9 @@ def openblas(size: int, *, threads: int) -> Iterator[dict[str, Measure]]:
         SystemExit: if none runs here.
     """
     chosen = ["", os.environ.get("OPENBLAS_CORETYPE", "")]
-    if has_wide_registers():
+    if is_limited():
+        chosen = chosen[1:]
+    elif has_wide_registers():
         chosen.append("SkylakeX")
     with ExitStack() as processes:
         found = {

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,17 +96,25 @@ def _row(command: Command, folder: Path, repetitions: int) -> Row:
 
 
 def _seconds(command: Command, folder: Path) -> tuple[float, float]:
-    """(wall clock, processor time) of one run, children included."""
-    environment = dict(os.environ)
-    if command.first:
-        environment["ASSAY_CACHE_DIR"] = tempfile.mkdtemp(dir=folder)
+    cache = {"ASSAY_CACHE_DIR": tempfile.mkdtemp(dir=folder)} if command.first else {}
+    return seconds_of(command.line, folder, cache)
+
+
+def seconds_of(
+    line: str, folder: Path, environment: Mapping[str, str] | None = None
+) -> tuple[float, float]:
+    """(wall clock, processor time) of one run of `assay LINE`, children included.
+
+    Raises RuntimeError if it fails.
+    """
+    variables = {**os.environ, **(environment or {})}
     # As most users have it: Python keeps what it compiles.
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    arguments = [sys.executable, "-m", "assay", *command.line.split()]
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
+    arguments = [sys.executable, "-m", "assay", *line.split()]
     before, start = os.times(), time.perf_counter()
-    done = subprocess.run(arguments, env=environment, cwd=folder, capture_output=True)
+    done = subprocess.run(arguments, env=variables, cwd=folder, capture_output=True)
     wall, after = time.perf_counter() - start, os.times()
     if done.returncode:
-        raise RuntimeError(f"`assay {command.line}` failed: {done.stderr.decode()}")
+        raise RuntimeError(f"`assay {line}` failed: {done.stderr.decode()}")
     user = after.children_user - before.children_user
     return wall, user + after.children_system - before.children_system
