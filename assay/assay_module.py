@@ -338,6 +338,7 @@ def build(
     split: str | None = None,
     chip: str = "m1",
     report: Callable[[str], None] | None = None,
+    cache: bool = True,
 ) -> bytes:
     """Builds an Assay module of a model, and writes it where `output` says; its bytes.
 
@@ -345,7 +346,8 @@ def build(
     named dimensions, such as {"rows": "1..128:16"}; `split` has a line for each pattern of
     operators, with the device that does them behind it, or is "auto": chosen by predicted times,
     those of the GPU `chip`. `report` is told which operators are on another device than was meant,
-    and why. Raises ModelError, and SpecError for an unknown chip.
+    and why. With `cache` False kernels are compiled even if they were before, and not kept. Raises
+    ModelError, and SpecError for an unknown chip.
     """
     data = built(
         Path(model),
@@ -354,6 +356,7 @@ def build(
         dims=[f"{name}={text}" for name, text in (dims or {}).items()],
         split=split,
         chip=chip,
+        cache=cache,
         report=report or (lambda text: None),
     )
     if output is not None:
@@ -370,6 +373,7 @@ def built(
     split: str | None,
     split_name: str = "split",
     chip: str = "m1",
+    cache: bool = True,
     say: Callable[[str], None] = lambda text: None,
     report: Callable[[str], None] = lambda text: None,
     chosen: Callable[[str], None] = lambda text: None,
@@ -395,6 +399,7 @@ def built(
         shapes=parse_shapes(shapes) if shapes else (),
         bounds=parse_bounds(dims),
         split=how,
+        cache=cache,
         say=say,
         report=report,
         chosen=chosen,

@@ -85,6 +85,7 @@ def load(
     *,
     device: str = "emulated",
     parameters: Mapping[str, str | Path] | None = None,
+    cache: bool = True,
 ) -> Module | Any:
     """Loads a `.vmfb` (a path or its bytes), or a model file, which is compiled first.
 
@@ -96,7 +97,8 @@ def load(
 
     `device` is "emulated", which is the emulated GPU; "native" on a Mac; or "torq", the emulated
     NPU, for which a quantised model is compiled. `parameters` maps the scopes of a module's
-    parameters to `.irpa`, `.safetensors` or `.gguf` files.
+    parameters to `.irpa`, `.safetensors` or `.gguf` files. With `cache` False a model is compiled
+    even if it was compiled before, and not kept.
     """
     from .npu import is_executable
 
@@ -112,7 +114,7 @@ def load(
     from assay.compiler.models.formats import is_module, read_head
 
     if isinstance(source, str | Path) and not is_module(read_head(Path(source))):
-        source = compile_model(source).data
+        source = compile_model(source, cache=cache).data
     files = {scope: Path(path) for scope, path in (parameters or {}).items()}
     session = Session(device=device, parameters=files)
     loaded = session.load(Path(source) if isinstance(source, str) else source)

@@ -56,13 +56,16 @@ def npu_tensors(
     values: Sequence[Array],
     tensors: Mapping[str, Array],
     say: Callable[[str], None],
+    *,
+    cache: bool = True,
 ) -> dict[str, Array]:
     """What the NPU's kernels should give: the same part of the ONNX model `source` as TOSA of
     integers, by IREE's CPU backend, made of `tensors`.
 
     Parts that IREE does not take, such as those with unsigned integers, are left out. `values` are
     the inputs of the module. What other formats than ONNX say of integers is the same on every
-    device: none is needed for them. Raises ModelError and StatusError.
+    device: none is needed for them. Without `cache` all parts are compiled anew, and not kept.
+    Raises ModelError and StatusError.
     """
     from assay.compiler.graph.symbolic.onnx_graph import graph_of
     from assay.compiler.graph.symbolic.onnx_model import OnnxModel
@@ -84,7 +87,7 @@ def npu_tensors(
         say(f"part {number + 1} of {len(parts)} of the NPU on the CPU")
         if any(name not in known for name in takes):
             continue  # made by something that the reference does in one kernel
-        part = _on_the_cpu(extracted(onnx, graph, takes, gives))
+        part = _on_the_cpu(extracted(onnx, graph, takes, gives), cache=cache)
         if part is None:
             continue
         results = part.context.invoke([known[name] for name in takes])
@@ -113,7 +116,7 @@ def _npu_calls(
                 )
 
 
-def _on_the_cpu(part: bytes) -> AssayModule | None:
+def _on_the_cpu(part: bytes, *, cache: bool) -> AssayModule | None:
     """A part as TOSA, built for the CPU; None if IREE does not take it: unsigned constants."""
     from assay.compiler.graph.importer import import_model
     from assay.compiler.models import ModelError
@@ -125,6 +128,6 @@ def _on_the_cpu(part: bytes) -> AssayModule | None:
         model.write_bytes(part)
         tosa.write_text(str(import_model(model)))
         try:
-            return load_assay(build_module(tosa, devices=["cpu"]), "cpu")
+            return load_assay(build_module(tosa, devices=["cpu"], cache=cache), "cpu")
         except ModelError:
             return None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .failures import FAILED, USAGE, CommandError
+from .options.iree import NoCache
 from .options.shared import Json
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def demo_command(
         Path | None,
         typer.Option("--keep", help="A folder to keep model.onnx, model.vmfb and images.npy in."),
     ] = None,
+    no_cache: NoCache = False,
     json: Json = False,
 ) -> None:
     """Run a real network end to end: build it, compile it with IREE, run it, compare with the CPU.
@@ -74,7 +76,7 @@ def demo_command(
     with progress() as say, work_folder() as folder:
         work = keep or folder
         work.mkdir(parents=True, exist_ok=True)
-        outcome = _run(model, work, say)
+        outcome = _run(model, work, say, cache=not no_cache)
     if json:
         print_json(_json(model, outcome))
     else:
@@ -83,7 +85,7 @@ def demo_command(
         raise typer.Exit(FAILED)
 
 
-def _run(model: str, work: Path, say: Callable[[str], None]) -> Outcome:
+def _run(model: str, work: Path, say: Callable[[str], None], *, cache: bool) -> Outcome:
     import numpy as np
 
     from assay.compiler.models import compile_model
@@ -99,9 +101,10 @@ def _run(model: str, work: Path, say: Callable[[str], None]) -> Outcome:
     source.write_bytes(onnx)
     np.save(work / "images.npy", images)
     start = time.perf_counter()
-    metal = compile_model(source, work / "model.vmfb", progress=say)
+    metal = compile_model(source, work / "model.vmfb", progress=say, cache=cache)
     compile_seconds = time.perf_counter() - start
-    cpu = CpuModule(compile_model(source, target="llvm-cpu", progress=say).data)
+    host = compile_model(source, target="llvm-cpu", progress=say, cache=cache)
+    cpu = CpuModule(host.data)
     say("running on the emulated Metal device")
     module = load(metal.data)
     start = time.perf_counter()

@@ -1,13 +1,14 @@
 """Modules that IREE compiled are kept, under all that decides them."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from assay.compiler.models import compile_model, tools
+import assay
+from assay.compiler.models import compile_model
 from assay.compiler.models.kept import key_of
+from tests.support.tool_runs import tool_runs
 
 ADD = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = arith.addf %x, %x : tensor<4xf32>
@@ -28,15 +29,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the tools that ran."""
-    seen: list[str] = []
-    plain: Callable[..., object] = tools.run
-
-    def counted(command: list[str], *, name: str) -> object:
-        seen.append(name)
-        return plain(command, name=name)
-
-    monkeypatch.setattr(tools, "run", counted)
-    return seen
+    return tool_runs(monkeypatch)
 
 
 def test_a_model_that_did_not_change_is_compiled_once(model: Path, runs: list[str]) -> None:
@@ -60,6 +53,13 @@ def test_without_the_cache_nothing_is_looked_up_or_kept(model: Path, runs: list[
     compile_model(model, cache=False)
     compile_model(model)
     compile_model(model, cache=False)
+    assert len(runs) == 3
+
+
+def test_a_model_is_loaded_without_the_cache_too(model: Path, runs: list[str]) -> None:
+    for cache in (False, True, True, False):
+        loaded = assay.load(model, cache=cache)
+        assert loaded.main(np.ones(4, np.float32)).tolist() == [2, 2, 2, 2]
     assert len(runs) == 3
 
 

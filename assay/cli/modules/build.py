@@ -8,6 +8,7 @@ import typer
 
 from ..failures import USAGE, CommandError
 from ..options.groups import grouped
+from ..options.iree import NoCache
 from ..options.shared import Json, check_writable
 
 Model = Annotated[
@@ -102,6 +103,7 @@ def build_command(
     devices: Devices = "metal",
     *,
     how: SplitOptions,
+    no_cache: NoCache = False,
     json: Json = False,
 ) -> None:
     """Build an Assay module: one file with a model for several input shapes and devices.
@@ -136,12 +138,12 @@ def build_command(
         raise CommandError(f"--output {path}: modules end in .assay", code=USAGE)
     check_writable("--output", path)
     if is_text:
-        if shapes or dim or how.split or devices != "metal":
+        if shapes or dim or how.split or devices != "metal" or no_cache:
             raise CommandError(f"{model} says all that a module is; leave out options", code=USAGE)
         data = from_text(model.read_text(), str(model))
         names = list(read_module(data).module.devices)
     else:
-        names, data = _built(model, shapes, dim or [], devices, how, told)
+        names, data = _built(model, shapes, dim or [], devices, how, told, cache=not no_cache)
     path.write_bytes(data)
     if json:
         print_json({"module": str(path), "bytes": len(data), "devices": names, "report": told})
@@ -158,6 +160,8 @@ def _built(
     devices: str,
     how: SplitOptions,
     told: list[str],
+    *,
+    cache: bool,
 ) -> tuple[list[str], bytes]:
     """(the devices, the module) of a model; a report goes to `told`."""
     from ...assay_module import built
@@ -173,6 +177,7 @@ def _built(
             split=how.text,
             split_name=str(how.split),
             chip=how.chip,
+            cache=cache,
             say=say,
             report=told.append,
             chosen=how.keep,

@@ -38,12 +38,13 @@ def assay_sides(path: Path, device: str, model: Path | None, wanted: "Wanted", s
     module = load_assay(path, device)
     values = parse_inputs(wanted.inputs or [])
     given = inputs_of(module, values) if values else _drawn(module, wanted.seed)
-    reference = _reference(path, model, module, given, say)
+    cache = not wanted.iree.no_cache
+    reference = _reference(path, model, module, given, say, cache=cache)
     say("running on the CPU")
     instead = tensors_of(reference, given)
     expected = dict(instead)
     if model is not None:
-        expected |= npu_tensors(module, model, given, instead, say)
+        expected |= npu_tensors(module, model, given, instead, say, cache=cache)
     say(f"running on {device}")
     got = tensors_of(module, given, instead)
     names = [name for name in got if name in expected]
@@ -72,7 +73,13 @@ def _drawn(module: "AssayModule", seed: int) -> "list[Array]":
 
 
 def _reference(
-    path: Path, model: Path | None, module: "AssayModule", values: "list[Array]", say: Say
+    path: Path,
+    model: Path | None,
+    module: "AssayModule",
+    values: "list[Array]",
+    say: Say,
+    *,
+    cache: bool,
 ) -> "AssayModule":
     from assay.hal.module.file import read_file
 
@@ -80,7 +87,7 @@ def _reference(
 
     if model is not None:
         say("building for the CPU")
-        return load_assay(_built(model, module, values), CPU)
+        return load_assay(_built(model, module, values, cache=cache), CPU)
     whole = read_file(path).module
     if any([whole.devices[number] for number in each.devices] == [CPU] for each in whole.models):
         return load_assay(path, CPU)
@@ -91,10 +98,10 @@ def _reference(
     )
 
 
-def _built(model: Path, module: "AssayModule", values: "list[Array]") -> bytes:
+def _built(model: Path, module: "AssayModule", values: "list[Array]", *, cache: bool) -> bytes:
     """A model for the CPU, each operator by itself, so that all of its tensors can be compared."""
     from assay.hal.module.build.build import build_module
 
     names = module.context.inputs
     shapes = {name: array.shape for name, array in zip(names, values, strict=True)}
-    return build_module(model, devices=[CPU], shapes=[shapes], apart=True)
+    return build_module(model, devices=[CPU], shapes=[shapes], apart=True, cache=cache)

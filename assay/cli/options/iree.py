@@ -11,6 +11,13 @@ if TYPE_CHECKING:
     from assay.compiler.models import CompiledModel
     from assay.compiler.models.compile import Target
 
+NoCache = Annotated[
+    bool,
+    typer.Option(
+        "--no-cache", help="Compile the model even if it was compiled before, and keep nothing."
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IreeOptions:
@@ -20,12 +27,7 @@ class IreeOptions:
         list[str] | None,
         typer.Option("--compile-flag", help="A further flag for iree-compile.", show_default=False),
     ] = None
-    no_cache: Annotated[
-        bool,
-        typer.Option(
-            "--no-cache", help="Compile the model even if it was compiled before, and keep nothing."
-        ),
-    ] = False
+    no_cache: NoCache = False
 
     def compile(
         self,

@@ -40,11 +40,18 @@ class AutoSplit:
     """Splits graphs for some devices, the preferred one first; times are those of `chip`."""
 
     def __init__(
-        self, devices: Sequence[str], chip: Chip, programs: NpuPrograms, say: Say, report: Say
+        self,
+        devices: Sequence[str],
+        chip: Chip,
+        programs: NpuPrograms,
+        say: Say,
+        report: Say,
+        *,
+        cache: bool,
     ) -> None:
         self._devices, self._chip, self._programs = tuple(devices), chip, programs
         self._links = links(self._devices, chip)
-        self._gpu = GpuTimes(chip, say)
+        self._gpu = GpuTimes(chip, say, cache=cache)
         self._report = report
         self._not_on_gpu: dict[str, str] = {}
         """Operators that cannot be compiled for the GPU, and why."""

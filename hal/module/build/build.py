@@ -49,6 +49,7 @@ def build_module(
     bounds: Mapping[str, Bounds] | None = None,
     split: Split | Chip | None = None,
     apart: bool = False,
+    cache: bool = True,
     say: Say = lambda text: None,
     report: Say = lambda text: None,
     chosen: Say = lambda text: None,
@@ -65,6 +66,7 @@ def build_module(
             without it every model is for one device.
         apart: makes each operator a kernel of its own, where there is no split, so that every
             tensor can be looked at.
+        cache: whether what IREE compiled before will do, and what it compiles is kept.
         say: is told what is being done.
         report: is told, line by line, which operators are not on the device that was meant, and
             which tensors the host waits for.
@@ -76,7 +78,7 @@ def build_module(
     is_onnx = model_format(path) == "onnx"
     if not is_onnx and split is None and not apart:
         try:
-            return _whole(path, devices, shapes, bounds or {}, say)
+            return _whole(path, devices, shapes, bounds or {}, say, cache=cache)
         except ShapesFromValues:
             pass  # operators one by one can be told what others made
     say(f"reading {path.name}")
@@ -94,7 +96,7 @@ def build_module(
     else:
         where = f"on {', '.join(devices)}"
         if isinstance(split, Chip):
-            chooser = AutoSplit(devices, split, programs, say, report)
+            chooser = AutoSplit(devices, split, programs, say, report, cache=cache)
             ranges = {each.name: (each.minimum, each.maximum or None) for each in pool.symbols}
             made = [chooser.split(source, graph, ranges) for graph in graphs]
             chosen(chooser.text(graphs[0], made[0]))
@@ -105,7 +107,7 @@ def build_module(
         if device == NPU:
             _add_npu_programs(pool, number, programs, parts)
         else:
-            _add_program(pool, number, TARGETS[device], parts, path, say)
+            _add_program(pool, number, TARGETS[device], parts, path, say, cache=cache)
     models = [device_model(pool, part) for part in parts]
     for each in models:
         _report_reads(each, report)
@@ -179,6 +181,8 @@ def _whole(
     shapes: Sequence[Mapping[str, Dims]],
     bounds: Mapping[str, Bounds],
     say: Say,
+    *,
+    cache: bool,
 ) -> bytes:
     """A model in TFLite or MLIR: one kernel per device."""
     if NPU in devices and (shapes or bounds):
@@ -192,7 +196,7 @@ def _whole(
     pool = Pool(devices, _bounds(sets, bounds))
     parts = [model.part(each, number, devices) for number in range(len(devices)) for each in sets]
     for number, device in enumerate(devices):
-        model.add_program(pool, number, TARGETS.get(device), say)
+        model.add_program(pool, number, TARGETS.get(device), say, cache=cache)
     return _written(path, pool, [device_model(pool, part) for part in parts])
 
 
@@ -283,6 +287,8 @@ def _add_program(
     parts: Sequence[Part],
     path: Path,
     say: Say,
+    *,
+    cache: bool,
 ) -> None:
     """All kernels that any shape set needs of a device, compiled together."""
     wanted = {
@@ -300,7 +306,7 @@ def _add_program(
         source.write_bytes(module)
         say(f"compiling {len(ordered)} kernels for {target}")
         try:
-            data = compile_model(source, target=target, flags=flags_of(module)).data
+            data = compile_model(source, target=target, flags=flags_of(module), cache=cache).data
         except ModelError as error:
             raise _about(path, source, error, parts) from None
     made = [

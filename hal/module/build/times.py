@@ -109,8 +109,8 @@ def copy_seconds(size: int, source: str, target: str, chip: Chip) -> float:
 class GpuTimes:
     """Predicts kernels on a chip as `assay time` does; each is compiled and simulated once."""
 
-    def __init__(self, chip: Chip, say: Say) -> None:
-        self._chip, self._say = chip, say
+    def __init__(self, chip: Chip, say: Say, *, cache: bool) -> None:
+        self._chip, self._say, self._cache = chip, say, cache
         self._known: dict[str, float] = {}
         self.refused: dict[str, str] = {}
         """Kernels that cannot be compiled for the GPU, or not be predicted, and why."""
@@ -194,4 +194,5 @@ class GpuTimes:
             source = Path(work) / "kernels.mlir"
             module = mlir_of(kernels)
             source.write_bytes(module)
-            return compile_model(source, target="metal", flags=flags_of(module)).data
+            flags = flags_of(module)
+            return compile_model(source, target="metal", flags=flags, cache=self._cache).data

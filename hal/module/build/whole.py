@@ -43,7 +43,9 @@ class WholeModel:
         self.path = path
         self.function = MlirFunction(path)
 
-    def add_program(self, pool: Pool, device: int, target: Target | None, say: Say) -> None:
+    def add_program(
+        self, pool: Pool, device: int, target: Target | None, say: Say, *, cache: bool
+    ) -> None:
         """A device's program; without a target it is the NPU's. Raises ModelError."""
         function = self.function
         if target is None:
@@ -53,10 +55,10 @@ class WholeModel:
             return
         say(f"compiling {self.path.name} for {target}")
         flags = [_ASYNC_FLAG]
-        data = compile_model(self.path, target=target, flags=flags, progress=say).data
+        made = compile_model(self.path, target=target, flags=flags, progress=say, cache=cache)
         counts = len(function.inputs), 0, len(function.outputs)
         pool.add_program(
-            device, data, [records.Kernel(device, CONSUMING, NONE, function.entry, *counts)]
+            device, made.data, [records.Kernel(device, CONSUMING, NONE, function.entry, *counts)]
         )
 
     def _for_npu(self, say: Say) -> Executable:

@@ -11,6 +11,8 @@ import pytest
 from assay.assay_module import build
 from assay.hal.cpu.library import FORMAT
 from tests.models.importable import cnn
+from tests.models.zoo import MLIR
+from tests.support.tool_runs import tool_runs
 
 from .conftest import Done
 
@@ -34,6 +36,23 @@ def test_build_writes_the_module_beside_the_model(assay: Assay, tmp_path: Path) 
     done = assay("build", tmp_path / "m.onnx", "--shapes", SHAPES, "--devices", "cpu")
     size = (tmp_path / "m.assay").stat().st_size
     assert done.out == f"{tmp_path / 'm.assay'}: {size} bytes for cpu\n", done.err
+
+
+@pytest.mark.parametrize("kind", ["onnx", "mlir"])
+def test_build_compiles_again_if_asked_for(
+    assay: Assay, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    if kind == "onnx":  # kernels for its operators
+        model, options = built.with_suffix(".onnx"), ("--shapes", SHAPES)
+    else:  # one kernel, which is the whole model
+        model, options = MLIR / "constants.mlir", ()
+    command = ("build", model, "-o", tmp_path / "m.assay", "--devices", "cpu", *options)
+    assert assay(*command).code == 0
+    runs = tool_runs(monkeypatch)
+    assert assay(*command).code == 0
+    reading = runs.count("iree-compile")
+    assert assay(*command, "--no-cache").code == 0
+    assert runs.count("iree-compile") == 2 * reading + 1
 
 
 def test_run_takes_the_model_that_the_inputs_shapes_ask_for(
@@ -107,7 +126,8 @@ def test_what_inspect_prints_as_text_is_built_to_the_same_file(
     text.write_text(assay("inspect", built, "--text").out)
     assert assay("build", text).code == 0
     assert (tmp_path / "again.assay").read_bytes() == built.read_bytes()
-    assert "leave out options" in assay("build", text, "--devices", "cpu").err
+    for option in (("--devices", "cpu"), ("--no-cache",)):
+        assert "leave out options" in assay("build", text, *option).err
 
 
 @pytest.mark.parametrize("command", ["compile", "build"])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.models.zoo import MLIR
+from tests.support.tool_runs import tool_runs
 
 from .conftest import Done
 
@@ -135,6 +136,16 @@ def test_the_demo_reads_its_digits(assay: Assay, tmp_path: Path) -> None:
         "model.vmfb",
         "images.npy",
     }
+
+
+def test_the_demo_is_compiled_again_if_asked_for(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert assay("demo").code == 0
+    runs = tool_runs(monkeypatch)
+    assert assay("demo").code == 0 and not runs
+    assert assay("demo", "--no-cache").code == 0
+    assert runs.count("iree-compile") == 2
 
 
 @pytest.mark.parametrize("command", ["run", "diff", "inspect", "check-module", "compile"])

@@ -20,6 +20,7 @@ from assay.hal.cpu.library import FORMAT
 from assay.hal.module.queues import Bridge, CopyWork, Job, Lane, outside_fence
 from assay.module_tensors import tensors_of
 from tests.hal.module.build.test_npu_split import HEAD, cnn, image, split
+from tests.support.tool_runs import tool_runs
 
 from .conftest import Done
 
@@ -121,6 +122,19 @@ def test_diff_compares_every_tensor_with_irees_cpu_backend(assay: Assay, folder:
     names = [each["name"] for each in document["results"]]
     assert names[0] == "quantizelinear_0" and names[-1].startswith("softmax")
     assert len(names) == 6  # what the NPU keeps to itself is not among them
+
+
+def test_diff_compiles_again_if_asked_for(
+    assay: Assay, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = (folder / "gpu.assay", "--device", "torq,emulated", "--model", folder / "cnn.onnx")
+    assert assay("diff", *given).code == 0
+    runs = tool_runs(monkeypatch)
+    assert assay("diff", *given).code == 0
+    reading = runs.count("iree-compile")
+    assert assay("diff", *given, "--no-cache").code == 0
+    # The model, and what the NPU does of it.
+    assert runs.count("iree-compile") == 2 * reading + 2
 
 
 def test_diff_needs_something_for_the_cpu(assay: Assay, folder: Path) -> None:

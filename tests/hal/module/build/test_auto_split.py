@@ -96,11 +96,15 @@ def test_what_cannot_be_compiled_for_the_gpu_falls_to_the_cpu_and_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = times.compile_model
+    cached: list[bool] = []
 
-    def without_softmax(source: Path, *, target: Target, flags: Sequence[str]) -> CompiledModel:
+    def without_softmax(
+        source: Path, *, target: Target, flags: Sequence[str], cache: bool
+    ) -> CompiledModel:
+        cached.append(cache)
         if target == "metal" and "softmax" in source.read_text():
             raise ModelError("kernels.mlir\nerror: failed to legalize 'softmax'")
-        return compiled(source, target=target, flags=flags)
+        return compiled(source, target=target, flags=flags, cache=cache)
 
     monkeypatch.setattr(times, "compile_model", without_softmax)
     graph = OnnxGraph("two")
@@ -109,8 +113,13 @@ def test_what_cannot_be_compiled_for_the_gpu_falls_to_the_cpu_and_is_named(
     (tmp_path / "two.onnx").write_bytes(graph.to_bytes())
     told: list[str] = []
     data = assay.build(
-        tmp_path / "two.onnx", devices=["metal", "cpu"], split="auto", report=told.append
+        tmp_path / "two.onnx",
+        devices=["metal", "cpu"],
+        split="auto",
+        report=told.append,
+        cache=False,
     )
+    assert set(cached) == {False}
     assert "not on metal: Softmax softmax_0: error: failed to legalize 'softmax'" in told
     assert calls(load_assay(data, "emulated,cpu"))["Softmax"] == "cpu"
 
