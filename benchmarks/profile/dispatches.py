@@ -17,6 +17,7 @@ from assay.sim.simt.analysis.windows import plan
 from assay.sim.simt.emit.values import Values
 from assay.sim.simt.ir.llvm_types import Scalar, size_of
 from assay.sim.simt.ir.nodes import Instruction
+from assay.sim.simt.ir.operations.operation import Lanes
 from assay.sim.simt.run.executable import Executable
 
 _EXTENTS = re.compile(r"_(\d+(?:x\d+)+)")
@@ -65,11 +66,13 @@ def timed() -> Iterator[dict[str, Dispatches]]:
 class Use:
     """How a kernel uses lanes: of 32, so many run, of so many threadgroups at once.
 
-    `ways` counts the accesses in loops by how they reach memory.
+    `across` says that an operation across lanes or an atomic one lets all lanes run. `ways` counts
+    the accesses in loops by how they reach memory.
     """
 
     lanes: int
     packs: int
+    across: bool
     ways: Counter[str]
 
 
@@ -84,7 +87,11 @@ def use_of(executable: Executable) -> Use:
             accesses = (each for each in block.body if each.operation.accesses_memory)
             ways.update(_way(values, each) for each in accesses)
     packs = max(values.groups) + 1
-    return Use(lanes=len(values.kept) // packs, packs=packs, ways=ways)
+    across = any(
+        each.operation.lanes is Lanes.CROSSING or each.operation.is_atomic
+        for each in values.function.instructions()
+    )
+    return Use(lanes=len(values.kept) // packs, packs=packs, across=across, ways=ways)
 
 
 def _way(values: Values, access: Instruction) -> str:

@@ -24,8 +24,8 @@ import assay
 from ..turns import Rounds, answer_each, asked, by_turns, shares
 from .before import compare
 from .calls import calls_for, median_of_calls
-from .dispatches import Dispatches, elements, timed, totals, use_of
-from .models import Subject, names, prepared
+from .dispatches import Dispatches, Use, elements, timed, totals, use_of
+from .models import Subject, names, prepared, without_peer
 from .networks import BARS
 
 _ROUNDS = 7
@@ -46,6 +46,8 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     known = names(zoo=True)
     unknown = [name for name in options.models if name not in known]
+    if unknown and unknown[0] in without_peer():
+        parser.error(f"{unknown[0]} is compared with NumPy: IREE does not link it for the CPU")
     if unknown:
         parser.error(f"no model is called {unknown[0]!r}; there are {', '.join(known)}")
     chosen = options.models or names(zoo=options.zoo)
@@ -84,6 +86,8 @@ def main(arguments: list[str]) -> int:
                 reason(ours, kernels, theirs),
             )
     console.print(summary)
+    if options.zoo:
+        print(f"left out, as IREE does not link them for the CPU: {', '.join(without_peer())}")
     return int(missed)
 
 
@@ -127,11 +131,18 @@ def _of_dispatches(model: str, found: dict[str, Dispatches], calls: int, top: in
             str(times),
             "x".join(map(str, each.executable.shape.size)),
             "x".join(map(str, each.threadgroups)),
-            f"{use.lanes} x {use.packs}" if use.packs > 1 else str(use.lanes),
+            lanes_of(use),
             f"{seconds / work * 1e9:.3f}" if work else "",
             ", ".join(f"{count} {way}" for way, count in sorted(use.ways.items())),
         )
     return table
+
+
+def lanes_of(use: Use) -> str:
+    """The lanes that run: of several threadgroups, or all since they see each other."""
+    if use.packs > 1:
+        return f"{use.lanes} x {use.packs}"
+    return f"{use.lanes}, across" if use.across else str(use.lanes)
 
 
 def _milliseconds(seconds: float) -> str:

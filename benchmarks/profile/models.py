@@ -27,9 +27,14 @@ class Subject:
 
 
 def names(*, zoo: bool) -> list[str]:
-    """The models that can be named; those of the zoo only if they are asked for."""
+    """The models that can be named; of the zoo those with a peer, and only if asked for."""
     theirs = [model.name for model in MODELS if model.reference is None] if zoo else []
     return [*NETWORKS, *theirs]
+
+
+def without_peer() -> list[str]:
+    """Models of the zoo that IREE does not link for the CPU: the tests compare them with NumPy."""
+    return [model.name for model in MODELS if model.reference is not None]
 
 
 def prepared(name: str, folder: Path) -> Subject:

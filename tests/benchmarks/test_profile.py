@@ -12,7 +12,8 @@ from assay.sim import simt
 from benchmarks.profile import before
 from benchmarks.profile.calls import calls_for
 from benchmarks.profile.dispatches import elements, timed, totals, use_of
-from benchmarks.profile.main import main, reason
+from benchmarks.profile.main import lanes_of, main, reason
+from benchmarks.profile.models import names, without_peer
 from benchmarks.profile.networks import transformer
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +53,23 @@ def test_a_profile_tells_times_lanes_and_ways_to_memory() -> None:
     assert len(found["rows"].seconds) == 3
     use = use_of(executable)
     assert (use.lanes, use.packs) == (2, 7)
+    assert lanes_of(use) == "2 x 7"
     assert use.ways["plain"] and use.ways["one place"] and not use.ways["lane by lane"]
+
+
+def test_lanes_that_see_each_other_all_run() -> None:
+    source = _SOURCE.replace("+ a[g.x / 7]", "+ simd_sum(a[l.x])")
+    executable = compile_library(source).function("rows").program().specialise((16, 2, 1))
+    use = use_of(executable)
+    assert use.across and lanes_of(use) == "32, across"
+
+
+def test_a_model_without_a_peer_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "math_log10_trunc" in without_peer()
+    assert not set(without_peer()) & set(names(zoo=True))
+    with pytest.raises(SystemExit):
+        main(["math_log10_trunc"])
+    assert "math_log10_trunc is compared with NumPy" in capsys.readouterr().err
 
 
 def test_a_network_is_a_file_that_onnx_accepts() -> None:
