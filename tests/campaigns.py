@@ -10,11 +10,20 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-IN_CI = ("tests/packaging", "tests/walks", "tests/docs/test_documented_commands.py")
-"""Slow tests that `.ci/run` makes."""
+LONGEST = ("tests/walks", "tests/packaging", "tests/docs/test_documented_commands.py")
+"""What installs into new environments, and the commands of pages: run first, so that no worker is
+left with some minutes of them at the end."""
+IN_CI = (
+    *LONGEST,
+    "tests/checks/field",
+    "tests/checks/test_near_misses.py",
+    "tests/checks/test_planted.py",
+)
+"""Slow tests that `.ci/run` makes, by the mark `ci`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,6 +276,12 @@ CAMPAIGNS: dict[str, Campaign] = {
     ),
 }
 """The campaigns by name."""
+
+
+@cache
+def is_among(path: Path, paths: tuple[str, ...]) -> bool:
+    """Whether a file is one of those, or in one of those folders."""
+    return any(path.is_relative_to(ROOT / each) for each in paths)
 
 
 def listing() -> str:
