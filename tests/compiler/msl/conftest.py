@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 
-@pytest.fixture(scope="session", autouse=True)
-def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    before = os.environ.get("ASSAY_CACHE_DIR")
-    folder = tmp_path_factory.mktemp("cache")
-    os.environ["ASSAY_CACHE_DIR"] = str(folder)
-    yield folder
-    if before is None:
-        del os.environ["ASSAY_CACHE_DIR"]
-    else:
-        os.environ["ASSAY_CACHE_DIR"] = before
+@pytest.fixture(scope="session")
+def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _cache_of_these_tests(cache_folder: Path) -> Iterator[None]:
+    """For a file at a time: what other tests compile is kept where it usually is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ASSAY_CACHE_DIR", str(cache_folder))
+        yield
