@@ -74,11 +74,12 @@ CAMPAIGNS: dict[str, Campaign] = {
         ),
     ),
     "proofs": Campaign(
-        what="proofs for all sizes: dropped barriers, mutants of the ring, other provers' kernels",
+        what="proofs for all sizes and repairs: dropped barriers, mutants, other provers' kernels",
         minutes=5,
         paths=(
             "tests/compiler/verify",
             "tests/assay/proofs",
+            "tests/assay/repairs",
             "tests/benchmarks/test_proving_peers.py",
         ),
     ),

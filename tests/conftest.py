@@ -17,7 +17,11 @@ from tests.campaigns import IN_CI, LONGEST, is_among
 check_behind_passes(verify)
 
 settings.register_profile(
-    "repeatable", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "repeatable",
+    max_examples=50,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile(
     "explore", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True

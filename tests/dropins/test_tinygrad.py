@@ -297,7 +297,7 @@ def tensor(array: Array) -> Tensor:
 CASES = [*elementwise(), *reductions(), *movement(), *products()]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_operators_equal_numpy(case: Case) -> None:
     got = case.tiny(*(tensor(array) for array in case.inputs)).numpy()

@@ -16,7 +16,7 @@ from assay.traces.record.merge import merged, rescaled
 from tests.support.traces import told, traces
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(traces(), traces())
 def test_each_of_the_merged_traces_says_what_it_said(one: Trace, other: Trace) -> None:
     clock = Clock.nanoseconds()
@@ -37,7 +37,7 @@ def test_each_of_the_merged_traces_says_what_it_said(one: Trace, other: Trace) -
     assert sorted(kind for _, _, kind in both["flows"]) == sorted(kinds)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 10**12)), st.integers(1, 2**33), st.integers(1, 2**33))
 def test_times_are_rounded_once_and_exactly(ticks: list[int], source: int, target: int) -> None:
     clocks = (Clock.cycles("a", source), Clock.cycles("b", target))

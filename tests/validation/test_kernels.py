@@ -40,9 +40,9 @@ def random(*shape: int, dtype: str = "float32") -> np.ndarray:
 @pytest.mark.parametrize(
     ("precision", "kernel", "block", "shape"),
     [
-        ("FP32", "staged", (64, 64, 16, 2, 2), (128, 64, 48)),
+        pytest.param("FP32", "staged", (64, 64, 16, 2, 2), (128, 64, 48), marks=pytest.mark.slow),
         ("FP32", "staged", (32, 32, 16, 2, 2), (40, 50, 20)),
-        ("FP16", "staged", (48, 48, 24, 2, 2), (96, 48, 72)),
+        pytest.param("FP16", "staged", (48, 48, 24, 2, 2), (96, 48, 72), marks=pytest.mark.slow),
         ("FP16", "direct", (64, 64, 16, 4, 1), (64, 128, 64)),
     ],
 )
@@ -85,9 +85,9 @@ def test_factors_that_become_floats_give_the_same_product(edge: int) -> None:
 @pytest.mark.parametrize(
     ("precision", "block", "edge", "transposed"),
     [
-        ("FP32", (48, 48, 24), 96, "NN"),
+        pytest.param("FP32", (48, 48, 24), 96, "NN", marks=pytest.mark.slow),
         ("FP32", (48, 48, 24), 97, "NN"),
-        ("FP16", (48, 48, 32), 120, "NT"),
+        pytest.param("FP16", (48, 48, 32), 120, "NT", marks=pytest.mark.slow),
         ("FP16", (32, 32, 32), 101, "TN"),
         ("FP32", (32, 32, 32), 72, "TT"),
     ],
@@ -202,7 +202,7 @@ def test_sums_of_everything() -> None:
 @pytest.mark.parametrize(
     ("precision", "width", "staged"),
     [
-        ("FP32", 64, False),
+        pytest.param("FP32", 64, False, marks=pytest.mark.slow),
         ("FP32", 64, True),
         pytest.param("FP16", 128, True, marks=pytest.mark.slow),
     ],
@@ -224,7 +224,12 @@ def test_attention_forward(precision: str, width: int, staged: bool) -> None:
 
 @pytest.mark.parametrize(
     ("points", "radix"),
-    [(256, 8), (512, 8), (2048, 8), pytest.param(4096, 4, marks=pytest.mark.slow)],
+    [
+        (256, 8),
+        pytest.param(512, 8, marks=pytest.mark.slow),
+        (2048, 8),
+        pytest.param(4096, 4, marks=pytest.mark.slow),
+    ],
 )
 def test_fourier_transforms(points: int, radix: int) -> None:
     launch = transform(points, 2, radix)

@@ -89,7 +89,10 @@ def test_time_predicts_it(assay: Assay, path: Path) -> None:
     assert "copy" in json.loads(done.out)["program"]
 
 
-@pytest.mark.parametrize(("command", "done"), [("check", "checked"), ("time", "timed")])
+@pytest.mark.parametrize(
+    ("command", "done"),
+    [pytest.param("check", "checked", marks=pytest.mark.slow), ("time", "timed")],
+)
 def test_of_many_kernels_stderr_says_how_many_are_done(
     assay: Assay, path: Path, monkeypatch: pytest.MonkeyPatch, command: str, done: str
 ) -> None:

@@ -65,8 +65,8 @@ def test_a_kernel_is_proved_with_what_that_rests_on(assay: Assay, folder: Path) 
 
 
 def test_a_missing_barrier_is_shown_by_a_run(assay: Assay, folder: Path) -> None:
-    (folder / "tiled.metal").write_text(without_barrier(TILED, 0))
-    done = assay("prove", "tiled.metal")
+    (folder / "mirror.metal").write_text(without_barrier(MIRROR, 0))
+    done = assay("prove", "mirror.metal")
     assert done.code == 1
     assert "refuted:   no two threads of a threadgroup race for its memory" in done.out
     assert "[race-read-write]" in done.out
@@ -384,17 +384,17 @@ def test_a_module_is_proved_and_its_kernels_are_known(
 
 
 def test_a_repair_is_shown_with_its_cost_and_not_applied(assay: Assay, folder: Path) -> None:
-    source = without_barrier(TILED, 0)
-    (folder / "tiled.metal").write_text(source)
-    done = assay("prove", "tiled.metal", "--repair", "--assume", "grid.x <= n")
+    source = without_barrier(MIRROR, 0)
+    (folder / "mirror.metal").write_text(source)
+    done = assay("prove", "mirror.metal", "--repair")
     assert done.code == 1
-    assert "kernel 'tiled_matmul' would be proved with: insert a barrier" in done.out
+    assert "kernel 'mirror' would be proved with: insert a barrier" in done.out
     assert "cycles on m1" in done.out
     assert re.search(rf"(?m)^\+ +{re.escape(BARRIER)}", done.out)
-    assert (folder / "tiled.metal").read_text() == source
-    done = assay("prove", "tiled.metal", "--repair", "--assume", "grid.x <= n", "--json")
+    assert (folder / "mirror.metal").read_text() == source
+    done = assay("prove", "mirror.metal", "--repair", "--json")
     (repair,) = json.loads(done.out)["repairs"]
-    assert repair["kernel"] == "tiled_matmul"
+    assert repair["kernel"] == "mirror"
     assert repair["cycles"]["after"] > repair["cycles"]["before"]
 
 

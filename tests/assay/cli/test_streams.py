@@ -38,7 +38,7 @@ def run(folder: Path, command: str, **environment: str) -> subprocess.CompletedP
     )
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_closed_stdout_changes_nothing_but_that_nothing_is_printed(
     folder: Path, command: str

@@ -126,7 +126,9 @@ SCALES = [1e-4, 1e-2, 1.0, 300.0]
 """Of numbers: E4M3 has subnormals below 2^-6, and none beyond 448."""
 
 
-@pytest.mark.parametrize("name", ["fp8_e4m3", "mxfp4", "nvfp4"])
+@pytest.mark.parametrize(
+    "name", ["fp8_e4m3", pytest.param("mxfp4", marks=pytest.mark.slow), "nvfp4"]
+)
 def test_small_floats_are_stored_as_numpy_packs_them(name: str) -> None:
     weights, size = format_of(name), 64
     random = np.random.default_rng(9)

@@ -245,7 +245,7 @@ def test_kernels_of_one_name_and_different_texts_are_different_kernels() -> None
     assert made == [[1] * 4, [2] * 4]
 
 
-@pytest.mark.parametrize("kind", ["gemv", "gemm"])
+@pytest.mark.parametrize("kind", ["gemv", pytest.param("gemm", marks=pytest.mark.slow)])
 def test_weights_of_zeros_do_not_hide_what_is_no_number(kind: str) -> None:
     # MM skips words of zeros, and what is infinite vanishes.
     packed = FP4.pack(np.zeros((9, 16), np.float32))

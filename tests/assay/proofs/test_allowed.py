@@ -76,7 +76,9 @@ def test_numbers_that_are_made_are_as_many_as_stated_or_show_nothing() -> None:
     assert _found(body, "x[*] >= 1 and n >= 30000", x="4 * n") == "undecided"
 
 
-@pytest.mark.parametrize("number", ["uchar", "char", "short"])
+@pytest.mark.parametrize(
+    "number", [*(pytest.param(each, marks=pytest.mark.slow) for each in ("uchar", "short")), "char"]
+)
 def test_numbers_that_are_made_are_of_their_type(number: str) -> None:
     assert _found(_far_if("x[i] < 100"), "x[*] >= 100", number=number) == "undecided"
     assert _found(_far_if("x[i] >= 100"), "x[*] >= 100", number=number) == "refuted"

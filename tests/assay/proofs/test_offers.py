@@ -195,13 +195,14 @@ def test_rows_are_as_long_as_what_is_written_in_them() -> None:
     assert _offered(PITCH) == "n <= pitch"
 
 
+@pytest.mark.slow
 def test_all_that_is_needed_together_is_told() -> None:
     buffers = {"a": "4 * m * k", "b": "4 * k * n", "c": "4 * m * n"}
     found = _offered(PRODUCT, about="bounds", size="[8, 8, 1]", **buffers)
     assert found == "grid.x <= n and grid.y <= m and k % 8 == 0"
 
 
-@pytest.mark.parametrize("about", ["barriers", "initialised"])
+@pytest.mark.parametrize("about", ["barriers", pytest.param("initialised", marks=pytest.mark.slow)])
 def test_barriers_in_loops_of_threads_need_whole_rounds(about: str) -> None:
     assert _offered(TAIL, about=about) == "n % 64 == 0"
 
@@ -268,12 +269,14 @@ kernel void k(device uint* x, constant uint& n, uint i [[thread_position_in_grid
 """
 
 
+@pytest.mark.slow
 def test_each_dimension_is_held_against_what_it_counts() -> None:
     lengths = {"x": "4 * w * h * d", "y": "4 * w * h * d"}
     found = _offered(PLACES, about="bounds", size="[8, 8, 1]", **lengths)
     assert found == "grid.x <= w and grid.y <= h and grid.z <= d"
 
 
+@pytest.mark.slow
 def test_limits_may_be_for_unlike_numbers_of_elements() -> None:
     found = _offered(PAIRS, about="buffer races", size="[8, 8, 1]")
     assert found == "2 * grid.x <= w and 4 * grid.z <= c"

@@ -62,7 +62,7 @@ def test_values_are_the_same_each_time_and_have_all_exponents() -> None:
     assert len(exponents) > 230
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", QUICK)
 def test_a_case_runs_and_its_recording_replays_without_findings(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

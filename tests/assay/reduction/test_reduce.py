@@ -99,26 +99,36 @@ def test_includes_macros_and_arguments_come_into_one_file(tmp_path: Path) -> Non
     assert [each.kind for each in report.findings] == [small.finding.kind]
 
 
-def test_what_is_left_is_for_macs_too() -> None:
-    """Metal's library is included, and instantiations have the parameters of their templates."""
+@pytest.fixture(scope="module")
+def instantiated() -> tuple[Reduced, list[str]]:
+    """What is left of a template between conditions of the preprocessor, and what was told."""
     text = RACY.replace("kernel void k(", "template <class T> kernel void k(")
     text = text.replace("[kernel.k]", "[kernel.k_half]").replace("const float*", "const T*")
+    text = text.replace("template <", "#ifndef K\n#define K\n#ifdef NOT\n#else\ntemplate <")
     text += (
         'template [[host_name("k_half")]]\nkernel void k<half>(device const half*, device float*,\n'
-        "                       uint);\n"
+        "                       uint);\n#endif\n#endif\n"
     )
-    small = reduced(text).source.split("\n")
+    said: list[str] = []
+    return reduced(text, say=said.append), said
+
+
+def test_what_is_left_is_for_macs_too(instantiated: tuple[Reduced, list[str]]) -> None:
+    """Metal's library is included, and instantiations have the parameters of their templates."""
+    small = instantiated[0].source.split("\n")
     assert small[0] == "#include <metal_stdlib>"
     assert 'template [[host_name("k_half")]]' in small[-3:]
     assert "[[kernel]] decltype(k<half>) k<half>;" in small[-3:]
 
 
-def test_conditions_of_the_preprocessor_go_with_their_ends() -> None:
-    text = RACY.replace("kernel void", "#ifndef K\n#define K\n#ifdef NOT\n#else\nkernel void")
-    small = reduced(f"{text}#endif\n#endif\n").source
+def test_conditions_of_the_preprocessor_go_with_their_ends(
+    instantiated: tuple[Reduced, list[str]],
+) -> None:
+    small = instantiated[0].source
     assert "#if" not in small and "#endif" not in small
 
 
+@pytest.mark.slow
 def test_a_finding_that_rests_on_what_is_stated_stays_an_error() -> None:
     small = reduced(STATED)
     assert small.finding.severity == "error" and "//! constants.W" in small.source
@@ -129,9 +139,8 @@ def test_a_kernel_that_cannot_be_run_says_why() -> None:
         reduced(RACY.replace("threads = 256", "threds = 256", 1))
 
 
-def test_progress_is_told() -> None:
-    said: list[str] = []
-    reduced(RACY, say=said.append)
+def test_progress_is_told(instantiated: tuple[Reduced, list[str]]) -> None:
+    _, said = instantiated
     assert said and "lines are left after" in said[-1]
 
 

@@ -116,7 +116,11 @@ def test_a_barrier_that_is_missing_is_inserted() -> None:
 
 
 @pytest.mark.parametrize(
-    "weak", ["threadgroup_barrier(mem_flags::mem_none);", "simdgroup_barrier(mem_flags::mem_none);"]
+    "weak",
+    [
+        "threadgroup_barrier(mem_flags::mem_none);",
+        pytest.param("simdgroup_barrier(mem_flags::mem_none);", marks=pytest.mark.slow),
+    ],
 )
 def test_flags_are_mended(weak: str) -> None:
     found = mended(TREE.replace(BARRIER, weak, 1))
@@ -151,10 +155,14 @@ def test_the_assumption_that_helps_becomes_a_guard() -> None:
     assert "if (at.x < n) y[at.y * n + at.x] += 1;" in found.source
 
 
-def test_limits_of_threadgroups_and_of_several_elements_become_guards() -> None:
+def test_limits_of_threadgroups_become_guards() -> None:
     of_groups = mended(HEAD + OF_GROUPS)
     assert of_groups is not None
     assert "if (g < args.n) y[(g % args.n) * 64 + t] = g;" in of_groups.source
+
+
+@pytest.mark.slow
+def test_limits_of_pairs_and_of_members_become_guards() -> None:
     of_pairs = mended(HEAD + OF_PAIRS)
     assert of_pairs is not None
     assert "if (i < n / 2) y[2 * i % n] = i;" in of_pairs.source
@@ -163,6 +171,7 @@ def test_limits_of_threadgroups_and_of_several_elements_become_guards() -> None:
     assert "if (i < args->ne[1]) y[i % args->ne[1]] = i;" in of_members.source
 
 
+@pytest.mark.slow
 def test_what_a_macro_may_change_is_in_no_guard() -> None:
     step = "#define STEP i += 1\n" + HEAD + CHANGED
     assert mended(step) is None
@@ -182,7 +191,9 @@ def test_what_no_small_change_mends_is_left() -> None:
     assert mended(HEAD + ONE_PLACE) is None
 
 
-@pytest.mark.parametrize("last", [(63, 70), (70, 63), (70, 71)])
+@pytest.mark.parametrize(
+    "last", [(63, 70), *(pytest.param((70, n), marks=pytest.mark.slow) for n in (63, 71))]
+)
 def test_all_setups_of_a_kernel_are_mended(last: tuple[int, int]) -> None:
     found = mended(SETUPS.format(*last, "a[min(i + 30, LAST)]"))
     assert found is not None

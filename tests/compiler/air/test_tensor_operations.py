@@ -96,6 +96,7 @@ def product(
     return kernel("k", "".join(lines()), BUFFERS, declared=declared)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("sizes", "left", "right", "accumulate"),
     [
@@ -223,6 +224,7 @@ def in_memory(
     return kernel("k", "".join(lines()), BUFFERS, declared=declared)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("left", "right", "start", "simdgroups"),
     [(False, False, 0, 1), (False, True, 0, 2), (True, False, 3, 2), (True, True, 9, 4)],

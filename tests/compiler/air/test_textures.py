@@ -356,7 +356,7 @@ def typed(given: str) -> str:
     return ", ".join(found)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("kind", "name", "called", "given", "msl"), CALLS, ids=[each[2].split("@")[1] for each in CALLS]
 )

@@ -34,7 +34,7 @@ CASES = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     "weights", [*CASES, MlxAffine(3, 32), MlxAffine(6, 128), WordColumns("fp4", 8)]
 )
@@ -44,6 +44,7 @@ def test_a_kernel_reads_what_numpy_reads(weights: Format) -> None:
     assert np.array_equal(dequantised(weights, packed), weights.unpack(packed))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["q4_k", "q5_k", "q6_k", "nvfp4", "mlx_nvfp4", "q8_0", "fp8_e4m3"])
 def test_a_kernel_reads_any_bytes(name: str) -> None:
     weights = format_of(name)

@@ -21,7 +21,7 @@ def words(letters: str) -> list[str]:
     [
         ("float", "xy"),
         pytest.param("float", "xyzw", marks=pytest.mark.slow),
-        ("packed_float", "xyz"),
+        pytest.param("packed_float", "xyz", marks=pytest.mark.slow),
     ],
 )
 def test_each_word_reads_the_components_that_it_names(kind: str, letters: str) -> None:
@@ -44,7 +44,7 @@ def test_each_word_reads_the_components_that_it_names(kind: str, letters: str) -
     assert out.tolist() == expected
 
 
-@pytest.mark.parametrize("kind", ["float", "packed_float"])
+@pytest.mark.parametrize("kind", [pytest.param("float", marks=pytest.mark.slow), "packed_float"])
 def test_each_order_of_letters_writes_the_components_that_it_names(kind: str) -> None:
     orders = ["".join(each) for n in (2, 3, 4) for each in permutations("xyzw", n)]
     stores, expected = [], []

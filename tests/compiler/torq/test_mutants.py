@@ -253,7 +253,7 @@ def every_word(program: Program) -> Iterator[tuple[int, int, int]]:
         yield from ((number, k, words[k]) for k in range(end))
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("make", PROGRAMS)
 @pytest.mark.parametrize("kind", ["base", "count", "stride"])
 def test_every_harmful_place_count_or_stride_in_a_slice_is_reported(make, kind: str) -> None:  # type: ignore[no-untyped-def]

@@ -218,7 +218,10 @@ _WRITES = "if (j == 5) { threadgroup_barrier(mem_flags::mem_threadgroup); a[t] =
 _WAITS = "if (j == 4) { threadgroup_barrier(mem_flags::mem_threadgroup); }"
 
 
-@pytest.mark.parametrize(("first", "second"), [(_WRITES, _WAITS), (_WAITS, _WRITES)])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(_WRITES, _WAITS), pytest.param(_WAITS, _WRITES, marks=pytest.mark.slow)],
+)
 def test_what_comes_later_in_one_iteration_says_nothing_of_another(first: str, second: str) -> None:
     body = LATER.replace("FIRST", first).replace("SECOND", second)
     assert _verdicts(_proof(body))["threadgroup races"] != "proved"
@@ -384,7 +387,7 @@ _FUSED = "y[g] = a * (b + 0.0f) + c;"
 _PRODUCTS = "for (uint k = 0; k < 2; ++k) z[2 * i + k] = a * (b + float(k));"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("body", "is_proved"),
     [

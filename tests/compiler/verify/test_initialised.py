@@ -93,6 +93,7 @@ def test_what_may_be_unwritten_is_not_proved(name: str) -> None:
     assert answer.counterexamples[0].memory == "s"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("stores", HALVES)
 def test_tiles_are_written_if_both_halves_of_their_rows_are(stores: str) -> None:
     answer = proved(f"{_TILES}{stores}{_READS}}}\n", "initialised")["initialised"]

@@ -70,6 +70,7 @@ CHOSEN = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("body", CHOSEN.values(), ids=CHOSEN)
 def test_stores_of_which_a_thread_makes_one_are_not_ordered_by_lock_step(body: str) -> None:
     proof = _proof(f"threadgroup uint s[32]; {body} ALL; y[t] = s[t & 3];")
@@ -105,6 +106,7 @@ PARTED = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("body", PARTED.values(), ids=PARTED)
 def test_what_lanes_do_before_they_meet_again_is_in_no_order(body: str) -> None:
     proof = _proof(f"threadgroup uint s[32]; uint v = 0; s[t] = 0; ALL; {body} y[t] = v;")
@@ -125,6 +127,7 @@ def test_what_all_lanes_of_one_side_do_is_in_order(body: str) -> None:
     assert _verdict(proof, "threadgroup races") == "proved"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("body", STORES.values(), ids=STORES)
 def test_stores_of_lanes_to_one_place_race_though_one_comes_first_in_the_program(body: str) -> None:
     proof = _proof(f"threadgroup uint s; {body}")
@@ -188,6 +191,7 @@ def _tile(to_row: int) -> str:
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("row", [0, 8, 16, 47])
 def test_a_copy_whose_rows_overlap_races_with_itself(row: int) -> None:
     assert _verdict(_proof(_tile(row)), "threadgroup races") != "proved"
@@ -206,6 +210,7 @@ def test_a_copy_by_part_of_a_simdgroup_is_not_proved_to_stay_inside() -> None:
     assert _verdict(_proof(some, threads=48), "threadgroup races") != "proved"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("who", ["sg == 0", "t < 32", "t / 32 == 0", "n > 3"])
 def test_a_copy_by_whole_simdgroups_is_proved_to_stay_inside(who: str) -> None:
     body = f"threadgroup float s[32]; if ({who}) {{ {_INTO} }}"
@@ -221,7 +226,9 @@ def test_a_matrix_by_part_of_a_simdgroup_is_not_proved_to_stay_inside() -> None:
     assert _verdict(one, "bounds") != "proved"
 
 
-@pytest.mark.parametrize("before", ["s[t] = t;", "s[t ^ 1] = t;"])
+@pytest.mark.parametrize(
+    "before", [pytest.param("s[t] = t;", marks=pytest.mark.slow), "s[t ^ 1] = t;"]
+)
 def test_without_lock_step_a_copy_is_not_ordered_with_what_a_lane_did_before(before: str) -> None:
     body = f"threadgroup uint s[32]; {before} {{}} e = copy_out(4, 4, y, s, 32); wait(1, &e);"
     assert _verdict(_proof(body.format("LANES;"), lanes=True), "threadgroup races") == "proved"

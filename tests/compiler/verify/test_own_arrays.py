@@ -156,6 +156,7 @@ def test_tiles_that_are_filled_by_halves_on_one_of_two_ways_are_in_order() -> No
     assert (tiles.are_in_order, tiles.are_read) == (True, True), tiles.obstacles
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", _OTHERWISE)
 def test_halves_that_are_filled_otherwise_before_the_loop_are_not(fault: str) -> None:
     assert not _tiles(_halves("before", *_OTHERWISE[fault]), _halves("inside")).are_in_order

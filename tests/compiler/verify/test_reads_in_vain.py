@@ -296,7 +296,7 @@ LOST = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("about", "body"), LOST.values(), ids=LOST)
 def test_what_clang_or_llvm_would_lose_is_not_proved(about: str, body: str) -> None:
     proof = _proof(body, before=PAIRS)

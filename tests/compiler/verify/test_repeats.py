@@ -16,7 +16,9 @@ from .sharp_kernels import sharp
 from .wide_kernels import wide
 
 
-@pytest.mark.parametrize("generator", [drawn, sharp, wide])
+@pytest.mark.parametrize(
+    "generator", [*(pytest.param(each, marks=pytest.mark.slow) for each in (drawn, wide)), sharp]
+)
 def test_a_kernel_has_the_same_answers_after_others(
     generator: Callable[[int], RandomKernel],
 ) -> None:

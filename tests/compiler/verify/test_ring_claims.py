@@ -40,6 +40,7 @@ def test_tiles_that_each_threadgroup_reads_are_not_lost() -> None:
     assert _tiles((_READ, f"if (t == 63) {_READ}")).are_read
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "change",
     [
@@ -219,6 +220,7 @@ _SET_BY = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("set_by", _SET_BY.values(), ids=_SET_BY)
 @pytest.mark.parametrize("change", _UNSET.values(), ids=_UNSET)
 def test_nothing_is_proved_of_a_ring_that_depends_on_what_may_have_no_value(

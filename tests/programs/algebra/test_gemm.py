@@ -65,7 +65,7 @@ def multiply(
     return result
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("dtype", "transposes", "shape"),
     [

@@ -16,6 +16,7 @@ def packed(codes: np.ndarray) -> np.ndarray:
     return np.bitwise_or.reduce(groups << shifts, axis=1)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "threads"), [("int4", 128), ("fp4", 128), ("int4_specialised", 256)]
 )

@@ -43,6 +43,7 @@ def test_each_token_follows_those_before_it(model: Llama) -> None:
     assert model.position == 4
 
 
+@pytest.mark.slow
 def test_a_step_is_timed_and_leaves_the_model_as_it_was(model: Llama) -> None:
     model.reset()
     first = model.feed([3])
@@ -79,6 +80,7 @@ def test_sampled_tokens_are_those_of_the_twin(model: Llama) -> None:
     assert made == text[3:]
 
 
+@pytest.mark.slow
 def test_a_prompt_and_a_token_behind_it(model: Llama) -> None:
     tokens = np.random.default_rng(4).integers(0, TINY.vocabulary, 18).tolist()
     model.reset()

@@ -191,7 +191,7 @@ def inputs(signature: Any) -> list[NDArray[Any]]:
     return [np.asarray(value) for value in seeded_inputs(signature, 3, quantised=True)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in CASES.items()])
 def test_an_operator_gives_what_tosa_and_iree_give(text: str, tmp_path: Path) -> None:
     path = saved(text, tmp_path)

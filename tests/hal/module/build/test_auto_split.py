@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -41,11 +42,37 @@ def axes_of(net: Network) -> str:
     return net.const(np.int64([2, 3]))
 
 
-def test_the_npu_gets_what_it_is_faster_at(tmp_path: Path) -> None:
-    path = tmp_path / "large.onnx"
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Split:
+    """A module whose devices were chosen, what was told meanwhile, and the choice as text."""
+
+    path: Path
+    data: bytes
+    told: list[str]
+    chosen: str
+
+
+@pytest.fixture(scope="module")
+def split(tmp_path_factory: pytest.TempPathFactory) -> Split:
+    path = tmp_path_factory.mktemp("split") / "large.onnx"
     path.write_bytes(large())
     told: list[str] = []
-    data = assay.build(path, devices=["torq", "cpu"], split="auto", report=told.append)
+    kept: list[str] = []
+    data = built(
+        path,
+        devices=["torq", "cpu"],
+        shapes="",
+        dims=[],
+        split="auto",
+        report=told.append,
+        chosen=kept.append,
+    )
+    (text,) = kept
+    return Split(path=path, data=data, told=told, chosen=text)
+
+
+def test_the_npu_gets_what_it_is_faster_at(split: Split) -> None:
+    path, data, told = split.path, split.data, split.told
     module = load_assay(data, "torq,cpu")
     on_npu = [kinds for kinds, device in calls(module).items() if device == "torq"]
     assert [kinds.count("Conv") for kinds in on_npu] == [2]
@@ -58,15 +85,10 @@ def test_the_npu_gets_what_it_is_faster_at(tmp_path: Path) -> None:
     assert np.abs(module(x) - expected(path, x)).max() < 0.01
 
 
-def test_what_was_chosen_can_be_kept_edited_and_given_again(tmp_path: Path) -> None:
-    path = tmp_path / "large.onnx"
-    path.write_bytes(large())
-    kept: list[str] = []
-    devices = ["torq", "cpu"]
-    data = built(path, devices=devices, shapes="", dims=[], split="auto", chosen=kept.append)
-    (text,) = kept
+def test_what_was_chosen_can_be_kept_edited_and_given_again(split: Split) -> None:
+    path, text, devices = split.path, split.chosen, ["torq", "cpu"]
     assert re.search(r"^n\d+_Conv +torq  # Conv$", text, re.M)
-    assert assay.build(path, devices=devices, split=text) == data
+    assert assay.build(path, devices=devices, split=text) == split.data
     moved = re.sub(r"torq(  # Conv)", r"cpu\1", text)
     module = load_assay(assay.build(path, devices=devices, split=moved), "torq,cpu")
     assert {device for kinds, device in calls(module).items() if "Conv" in kinds} == {"cpu"}

@@ -79,6 +79,7 @@ def dynamic(path: Path) -> AssayModule:
     return load_assay(assay.build(path, devices=["cpu"]), "cpu")
 
 
+@pytest.mark.slow
 def test_any_length_equals_the_whole_model_to_the_bit(
     dynamic: AssayModule, whole: CpuModule
 ) -> None:

@@ -166,14 +166,14 @@ def test_the_listing_of_somebody_elses_executable_is_whole() -> None:
     assert "torq_hw.slice_task" in assert_inverse(multiply())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(slice_programs())
 def test_any_slice_program_is_its_listing(program: SliceProgram) -> None:
     text = assert_inverse(running(program))
     assert text.count("torq_hw.slice_task") == len(program.tasks)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(nss_programs())
 def test_any_nss_program_is_its_listing(program: NssProgram) -> None:
     assert_inverse(holding(program, start=program.address))

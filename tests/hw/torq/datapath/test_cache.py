@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PROGRAM = """
 import tests.support.torq_run as support
 from tests.support.torq_tasks import streaming
@@ -35,18 +37,24 @@ def is_cached(folder: Path) -> str:
     return subprocess.check_output([sys.executable, "-c", ASK], env=environment, text=True)
 
 
-def test_whether_there_is_machine_code_already_can_be_asked(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache in which the machine code is."""
+    folder = tmp_path_factory.mktemp("cache")
+    run(folder)
+    return folder
+
+
+def test_whether_there_is_machine_code_already_can_be_asked(tmp_path: Path, filled: Path) -> None:
     assert is_cached(tmp_path) == "False\n"
-    run(tmp_path)
-    assert is_cached(tmp_path) == "True\n"
+    assert is_cached(filled) == "True\n"
 
 
-def test_damaged_machine_code_is_made_again(tmp_path: Path) -> None:
-    run(tmp_path)
-    (file,) = (path for path in (tmp_path / "slice").rglob("*") if path.is_file())
+def test_damaged_machine_code_is_made_again(filled: Path) -> None:
+    (file,) = (path for path in (filled / "slice").rglob("*") if path.is_file())
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
-    run(tmp_path)
+    run(filled)
     assert file.read_bytes() == whole
 
 

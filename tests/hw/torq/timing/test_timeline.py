@@ -13,7 +13,7 @@ from assay.hw.torq.timing.memory_map import memory_map
 from assay.hw.torq.timing.timeline import npu_time, timeline
 from assay.traces.events.summary import summarise
 
-few = settings(max_examples=150, deadline=None)
+few = settings(max_examples=75, deadline=None)
 intervals = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)).map(sorted).map(tuple))
 
 

@@ -47,19 +47,19 @@ def test_a_decoded_convolution_is_the_one_encoded() -> None:
     assert [(dim.count, dim.stride) for dim in inputs.high[1:4]] == [(1, 3), (3, 8), (2, 64)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(slice_programs())
 def test_slice_programs_survive_their_words(program: SliceProgram) -> None:
     check_inverse(program)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(nss_programs())
 def test_nss_programs_survive_their_words(program: NssProgram) -> None:
     check_inverse(program)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.sampled_from(list(GOLDEN)), st.data())
 def test_damaged_words_decode_to_their_program_or_are_refused(
     name: str, data: st.DataObject
@@ -77,7 +77,7 @@ def test_damaged_words_decode_to_their_program_or_are_refused(
         assert words[address] == word
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.binary(max_size=400), st.sampled_from(["slice", "nss"]))
 def test_arbitrary_memory_never_crashes_the_decoder(image: bytes, what: str) -> None:
     with pytest.raises((DecodeError, EncodeError)):

@@ -93,7 +93,7 @@ def _arguments(turns: int) -> list[object]:
     return [x, y, np.asarray([turns, 3, 0, 1], np.uint32), 2 * LANES * 8]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", [name for name in _KERNELS if name != "lanes leave by turns"])
 @pytest.mark.parametrize("turns", [0, 1, 3])
 @pytest.mark.parametrize("wide", [False, True], ids=["narrow", "wide"])

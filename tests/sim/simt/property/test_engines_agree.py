@@ -26,15 +26,15 @@ from .structured_kernels import (
 
 _PHASES = (Phase.explicit, Phase.generate, Phase.shrink)
 _quick = settings(
-    max_examples=15,
+    max_examples=8,
     deadline=None,
     derandomize=True,
     database=None,
     phases=_PHASES,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-_structured = settings(_quick, max_examples=8)
-_addresses = settings(_quick, max_examples=6)
+_structured = settings(_quick, max_examples=5)
+_addresses = settings(_quick, max_examples=4)
 _long = settings(_quick, max_examples=300)
 # `python -m tests.campaigns graphs` draws 10,000.
 _graphs = settings(_quick, max_examples=int(os.environ.get("ASSAY_GRAPH_CASES", "300")))

@@ -78,7 +78,7 @@ _PRODUCTS = ("EACH({0}) c[j] = added(a[j / 4], b[j % 4], c[j]);",) * 5 + (
     "EACH({0}) c[j].x = added(a[j / 4], b[j % 4], c[j]).x;",
     "EACH(4) c[j] = added(a[j], b[0], b[j]);",
 )
-_ALWAYS = 6
+_ALWAYS = 3
 _SLOW = 60
 
 

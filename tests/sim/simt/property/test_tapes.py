@@ -32,7 +32,7 @@ from .structured_kernels import (
 )
 
 _quick = settings(
-    max_examples=5,
+    max_examples=3,
     deadline=None,
     derandomize=True,
     database=None,
