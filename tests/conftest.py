@@ -5,6 +5,7 @@ tests that `.ci/run` makes are marked `ci`. Property tests try the same examples
 `pytest --hypothesis-profile=explore --hypothesis-seed=N` draws others.
 """
 
+import gc
 import zlib
 
 import pytest
@@ -43,3 +44,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("slow") and is_among(item.path, IN_CI):
             item.add_marker(pytest.mark.ci)
+
+
+def pytest_collection_finish() -> None:
+    """What was read for all tests stays to the end: collections of garbage need not look at it."""
+    gc.freeze()
