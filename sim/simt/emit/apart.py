@@ -6,7 +6,7 @@ from ..analysis.linear_form import IOTA, ZEROS, Pattern
 from ..ir.nodes import Block, Function, Instruction, Value
 from ..ir.operations.calls import PARAMETER
 from ..ir.shape import LANES, Shape
-from .slots import MASK
+from .slots import CONTEXT, MASK
 from .text import vector_of
 from .vectorise import Vectoriser
 
@@ -48,7 +48,7 @@ class _ApartVectoriser(Vectoriser):
             self._emit_block(block)
         self.store_requested()
         kinds = [f"{vector_of(each.type)} %p{each.index}" for each in self._parameters]
-        taken = ", ".join(["ptr noalias %ctx", f"{MASK} %mask", *kinds])
+        taken = ", ".join([CONTEXT, f"{MASK} %mask", *kinds])
         result = self._result().type
         head = [
             f"define internal {result} @{self._symbol}({taken}) #0 {{",

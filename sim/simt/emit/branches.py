@@ -20,6 +20,10 @@ class Branches(Values):
 
     def find_pending(self) -> dict[Block, list[Block]]:
         """For each block, the blocks at which lanes may be waiting while it runs."""
+        return self.find_sent(self.divergence.partial)
+
+    def find_sent(self, to: Collection[Block]) -> dict[Block, list[Block]]:
+        """For each block, those of `to` to which lanes may have gone already while it runs."""
         order, index = self.cfg.order, self.cfg.index
         if not self.cfg.reducible:
             return dict.fromkeys(order, order[1:])
@@ -28,7 +32,7 @@ class Branches(Values):
             if block not in self.divergence.partial and block not in self.divergence.divergent:
                 continue
             for target in block.targets:
-                if target not in self.divergence.partial or index[target] <= index[block]:
+                if target not in to or index[target] <= index[block]:
                     continue
                 for between in order[index[block] + 1 : index[target]]:
                     found[between].add(target)
@@ -36,7 +40,7 @@ class Branches(Values):
                     if target not in loop.blocks:
                         for inside in loop.blocks:
                             found[inside].add(target)
-        return {b: sorted(waiting, key=index.__getitem__) for b, waiting in found.items()}
+        return {b: sorted(sent, key=index.__getitem__) for b, sent in found.items()}
 
     def enter(self, block: Block) -> None:
         """Take the lanes that wait at a block."""

@@ -12,71 +12,73 @@ from .text import TextBuilder, vector_of
 MASK = vector_of("i1")
 _LINE = 64  # bytes of a line of the cache
 _MOST_SHOWN = c.SCRATCH_SIZE // 8
+# Fields do not change while the code runs. LLVM may load one in front of a loop that uses it.
+_LASTING = "!invariant.load !{}"
+CONTEXT = f"ptr noalias dereferenceable({c.CONTEXT_SIZE}) %ctx"
 
 
 class Entry:
-    """What code finds once, where it begins: fields of the context and the kernel's arguments.
+    """Loads fields: each at the start, or where a block first needs it.
+
+    Code that returns at barriers starts anew behind each, mostly to run a few blocks.
 
     Attributes:
         entry: the entry block's lines, by what they load.
+        loads_in_blocks: whether each block loads what it needs.
     """
 
-    def __init__(self, text: TextBuilder) -> None:
+    def __init__(self, text: TextBuilder, *, loads_in_blocks: bool) -> None:
         self.text = text
         self.entry: dict[str, str] = {}
+        self.loads_in_blocks = loads_in_blocks
 
     def field(self, kind: str, offset: int) -> str:
-        """A field of the context, loaded once at the start."""
-        name = f"%ctx.{offset}"
-        if name not in self.entry:
-            self.entry[name] = (
-                f"  {name}.p = getelementptr i8, ptr %ctx, i64 {offset}\n"
-                f"  {name} = load {kind}, ptr {name}.p"
-            )
-        return name
+        """A field of the context."""
+        return self._loaded(f"%ctx.{offset}", kind, "%ctx", offset)
+
+    def field_at_start(self, kind: str, offset: int) -> str:
+        """A field of the context, for the entry block."""
+        return self._at_start(f"%ctx.{offset}", kind, "%ctx", offset)
 
     def argument(self, number: int) -> tuple[str, str, str]:
         """(host pointer, bytes available, GPU address) of a kernel argument."""
-        table = self.field("ptr", c.ARGUMENTS)
-        names = []
-        for place, (kind, part) in enumerate((("ptr", "host"), ("i64", "size"), ("i64", "gpu"))):
-            name = f"%arg{number}.{part}"
-            names.append(name)
-            if name not in self.entry:
-                at = number * c.ARGUMENT_STRIDE + 8 * place
-                self.entry[name] = (
-                    f"  {name}.p = getelementptr i8, ptr {table}, i64 {at}\n"
-                    f"  {name} = load {kind}, ptr {name}.p"
-                )
-        return names[0], names[1], names[2]
+        parts = (("ptr", "host"), ("i64", "size"), ("i64", "gpu"))
+        host, size, gpu = (
+            self._of_argument(number, part, kind, 8 * place)
+            for place, (kind, part) in enumerate(parts)
+        )
+        return host, size, gpu
 
     def argument_shadow(self, number: int) -> str:
         """Host address of the shadow of a kernel argument's buffer as an i64, 0 if none."""
-        _, _, address = self.argument(number)
-        name = f"%arg{number}.shadow"
-        if name not in self.entry:
-            table = self.field("ptr", c.SHADOWS)
-            self.entry[name] = (
-                f"  {name}.h = lshr i64 {address}, {c.HANDLE_SHIFT}\n"
-                f"  {name}.p = getelementptr i64, ptr {table}, i64 {name}.h\n"
-                f"  {name}.s = load i64, ptr {name}.p\n"
-                f"  {name}.o = and i64 {address}, {(1 << c.HANDLE_SHIFT) - 1}\n"
-                f"  {name}.a = add i64 {name}.s, {name}.o\n"
-                f"  {name}.n = icmp eq i64 {name}.s, 0\n"
-                f"  {name} = select i1 {name}.n, i64 0, i64 {name}.a"
-            )
-        return name
+        return self._of_argument(number, "shadow", "i64", c.ARGUMENT_SHADOW)
 
     def argument_watched(self, number: int) -> str:
-        """Whether the buffer of a kernel argument has a shadow, as an i1."""
+        """Whether accesses to the buffer of a kernel argument are recorded, as an i1."""
+        found = self._of_argument(number, "watched", "i64", c.ARGUMENT_WATCHED)
+        return self.text.let(f"icmp ne i64 {found}, 0")
+
+    def _of_argument(self, number: int, part: str, kind: str, offset: int) -> str:
         table = self.field("ptr", c.ARGUMENTS)
-        name = f"%arg{number}.watched"
+        return self._loaded(
+            f"%arg{number}.{part}", kind, table, number * c.ARGUMENT_STRIDE + offset
+        )
+
+    def _loaded(self, name: str, kind: str, base: str, offset: int) -> str:
+        if not self.loads_in_blocks:
+            return self._at_start(name, kind, base, offset)
+        place = self.text.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+        load = f"load {kind}, ptr {place}, {_LASTING}"
+        known = self.text.computed.get(load)
+        if known is None:
+            known = self.text.computed[load] = self.text.let(load)
+        return known
+
+    def _at_start(self, name: str, kind: str, base: str, offset: int) -> str:
         if name not in self.entry:
-            at = number * c.ARGUMENT_STRIDE + c.ARGUMENT_WATCHED
             self.entry[name] = (
-                f"  {name}.p = getelementptr i8, ptr {table}, i64 {at}\n"
-                f"  {name}.n = load i64, ptr {name}.p\n"
-                f"  {name} = icmp ne i64 {name}.n, 0"
+                f"  {name}.p = getelementptr i8, ptr {base}, i64 {offset}\n"
+                f"  {name} = load {kind}, ptr {name}.p"
             )
         return name
 
@@ -133,9 +135,9 @@ class SlotTable:
         self.state_size += -(-stored_size(type) // _LINE) * _LINE
         return at
 
-    def saved(self) -> list[Slot]:
-        """The slots that barriers save if they are alive."""
-        return [slot for (kind, _), slot in self.all.items() if kind != "sum"]
+    def saved(self) -> list[tuple[str, object, Slot]]:
+        """(kind, what it is for, slot) of those that barriers save if they are alive."""
+        return [(kind, what, slot) for (kind, what), slot in self.all.items() if kind != "sum"]
 
     def initial_stores(self, fuel: Callable[[], str], scratch: Callable[[], str]) -> list[str]:
         """What the entry block stores, so that nothing is ever undefined.

@@ -82,7 +82,9 @@ class Values(Entry):
         self.tapes_places = PLACES in observers
         self._analyse(function, observers)
         self.kept, self.groups = self._find_lanes(function, packed=packed)
-        super().__init__(TextBuilder(len(self.kept)))
+        super().__init__(
+            TextBuilder(len(self.kept)), loads_in_blocks=bool(self.barriers) and not self.tapes
+        )
         self.sites: list[Instruction | Block] = []
         self.block = self.cfg.order[0]
         self.mask = ALL

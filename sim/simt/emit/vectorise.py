@@ -40,14 +40,14 @@ from ..ir.shape import Shape
 from ..watch.needs import WatchNeeds
 from . import coverage
 from .arithmetic import ARITHMETIC, Arithmetic
+from .barriers.resuming import Resuming
 from .bounds import Bounds
-from .branches import Branches
 from .helpers import ATOMIC_BODIES
 from .lanes import LANE_OPERATIONS, LaneOperations
 from .matrices.waiting import is_part
 from .memory import MemoryAccess
 from .positions import POSITIONS
-from .slots import Slot
+from .slots import CONTEXT, Slot
 from .tape_events import TapeEvents
 from .text import vector_of, zero_of
 from .values import ALL
@@ -75,7 +75,7 @@ class Code:
     blocks: int
 
 
-class Vectoriser(Branches):
+class Vectoriser(Resuming):
     """Emits one function for one shape."""
 
     def __init__(
@@ -96,7 +96,7 @@ class Vectoriser(Branches):
         self.arithmetic = Arithmetic(self.text)
         self._covers = bool(observers)
         self._looked_up: dict[Value, tuple[str, str]] = {}
-        self._barrier_lines: dict[Block, int] = {}
+        self.barrier_lines = {}
 
     def run(self) -> Code:
         """Generate the code.
@@ -108,7 +108,7 @@ class Vectoriser(Branches):
         for block in self.cfg.order:
             self._emit_block(block)
         self.store_requested()
-        resumes = self._save_and_resume()
+        resumes = self.save_and_resume()
         return Code(
             self._assemble(resumes),
             self.sites,
@@ -130,10 +130,11 @@ class Vectoriser(Branches):
     def _assemble(self, resumes: list[str]) -> str:
         first = f"b{self.cfg.index[self.cfg.order[0]]}"
         initial = self.slots.initial_stores(
-            lambda: self.field("i64", c.FUEL), lambda: self.field("ptr", c.SCRATCH)
+            lambda: self.field_at_start("i64", c.FUEL),
+            lambda: self.field_at_start("ptr", c.SCRATCH),
         )
         head = [
-            "define i32 @simdgroup(ptr noalias %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %sg, "
+            f"define i32 @simdgroup({CONTEXT}, i32 %gx, i32 %gy, i32 %gz, i32 %sg, "
             "ptr %state) #0 {",
             "entry:",
             *self.text.slots,
@@ -182,7 +183,7 @@ class Vectoriser(Branches):
         if self.tapes:
             self.tape.end()
         if block in self.barriers:
-            self._emit_barrier(block)
+            self.emit_barrier(block)
         else:
             self.emit_branch(block)
 
@@ -354,48 +355,6 @@ class Vectoriser(Branches):
         """Where a function that stands apart collects what it gives."""
         returns = (i for i in self.function.instructions() if i.operation is RETURN)
         return self.slots.get("result", None, self.text.wide(next(returns).operands[0].type))
-
-    def _emit_barrier(self, block: Block) -> None:
-        (following,) = block.targets
-        if self.observers:
-            self.watch.wait(self.barrier_calls[block], block)
-        self.leave(block, following, self.mask)
-        self._barrier_lines[block] = len(self.text.lines)
-        self.text.do(f"store i32 {self.barriers[block]}, ptr %state")
-        self.text.do("ret i32 1")
-
-    def _save_and_resume(self) -> list[str]:
-        """Fill in what each barrier saves; returns the resuming blocks."""
-        live_in = self.slots.live_at_start(self.cfg.order, self._successors)
-        resumes = []
-        for block, number in self.barriers.items():
-            (following,) = block.targets
-            live = [slot for slot in self.slots.saved() if slot.place in live_in[following]]
-            saves, loads = [], []
-            for slot in live:
-                if slot.saved_at < 0:
-                    slot.saved_at = self.slots.room_in_state(slot.type)
-                name = f"%save{number}.{slot.place[1:]}"
-                at = f"getelementptr i8, ptr %state, i64 {slot.saved_at}"
-                saves += [
-                    f"  {name} = load {slot.type}, ptr {slot.place}",
-                    f"  {name}.p = {at}",
-                    f"  store {slot.type} {name}, ptr {name}.p, align 4",
-                ]
-                loads += [
-                    f"  {name}.q = {at}",
-                    f"  {name}.r = load {slot.type}, ptr {name}.q, align 4",
-                    f"  store {slot.type} {name}.r, ptr {slot.place}",
-                ]
-            line = self._barrier_lines[block]
-            self.insertions.setdefault(line, []).extend(saves)
-            go = f"  br label %b{self.cfg.index[following]}"
-            resumes += [f"resume{number}:", *loads, go]
-        return resumes
-
-    def _successors(self, block: Block) -> list[Block]:
-        """Where the simdgroup can go next, which is more than where this block's lanes go."""
-        return [*block.targets, *self.pending[block]]
 
 
 def _entry_mask(shape: Shape, kept: tuple[int, ...]) -> list[str]:

@@ -94,8 +94,9 @@ TAPE_WRITER = Context.tape_writer.offset
 REACHED = Context.reached.offset
 CONTEXT_SIZE = ctypes.sizeof(Context)
 
-ARGUMENT_STRIDE = 32
-ARGUMENT_WATCHED = 24  # i64: not 0 if the argument's buffer has a shadow
+ARGUMENT_STRIDE = 40
+ARGUMENT_WATCHED = 24  # i64: not 0 if accesses to the argument's buffer are recorded
+ARGUMENT_SHADOW = 32  # i64: where what was not written of it is told; 0 if all of it was
 TABLE_ENTRIES = 1 << 16
 
 # GPU addresses: a handle above 48 bits of offset. These handles are not buffers.

@@ -177,7 +177,10 @@ class Worker:
         narrow[c.FILL // 4] = observation.fill
         table = self._view["arguments"].view(np.uint64).reshape(-1, c.ARGUMENT_STRIDE // 8)
         for row, (_, _, address) in zip(table, self.arguments, strict=False):
-            row[c.ARGUMENT_WATCHED // 8] = observation.shadows.watched(address >> c.HANDLE_SHIFT)
+            handle, offset = divmod(address, 1 << c.HANDLE_SHIFT)
+            row[c.ARGUMENT_WATCHED // 8] = observation.shadows.watched(handle)
+            shadow = int(observation.uninitialised.table[handle])
+            row[c.ARGUMENT_SHADOW // 8] = shadow and shadow + offset
 
     def run(self, first: int, count: int) -> int:
         """Run so many threadgroups of the box, from the number `first` on; not 0 after a fault."""

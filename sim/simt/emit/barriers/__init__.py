@@ -1,0 +1,1 @@
+"""Barriers of a threadgroup, at which simdgroups save what they need and return."""
