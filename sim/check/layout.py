@@ -176,6 +176,7 @@ class Watch(ctypes.Structure):
         ("arena_written", ctypes.POINTER(_u64)),
         ("arena_read", ctypes.POINTER(_u64)),
         ("arena_before", ctypes.POINTER(_u64)),
+        *((f"arena_{name}runs", ctypes.POINTER(_u64)) for name in ("", "read_", "before_")),
         ("arena_lane_written", ctypes.POINTER(_u64)),
         ("arena_lane_read", ctypes.POINTER(_u64)),
         ("arena_granules", _u64),

@@ -36,6 +36,7 @@ class WorkerWatch:
         shift = executable.watch_needs.arena_shift
         granules = -(-arena >> shift) + 1
         self._arena = np.zeros((5, granules), np.uint64)
+        self._arena_runs = np.zeros((3, -(-granules // layout.RUN)), np.uint64)
         self._reports = (layout.Report * layout.REPORT_LIMIT)()
         self._reads = np.zeros(layout.MAX_READS * ctypes.sizeof(layout.UnwrittenRead), np.uint8)
         self._read_slots = np.zeros(layout.READ_SLOTS, np.uint16)
@@ -51,6 +52,8 @@ class WorkerWatch:
         names = ("written", "read", "before", "lane_written", "lane_read")
         for name, row in zip(names, self._arena, strict=True):
             setattr(watch, f"arena_{name}", row.ctypes.data_as(pointer))
+        for name, row in zip(("", "read_", "before_"), self._arena_runs, strict=True):
+            setattr(watch, f"arena_{name}runs", row.ctypes.data_as(pointer))
         watch.arena_granules, watch.arena_shift = granules, shift
         if self.observation.has_locks:
             watch.locks = shadows.locks.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32))

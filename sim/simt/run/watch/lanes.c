@@ -36,6 +36,8 @@ static int loses_update(const struct shadow *s, u64 old, u64 now) {
 
 static void watch_write(struct watch *w, struct context *context, struct shadow *s, u64 granule,
                         u32 how, u32 lane, u64 now, u64 address, int changes) {
+  part_writes(s, granule);
+  part_reads(s, granule);
   u64 old = s->written[granule], reader = s->read[granule];
   u64 flags = how & HOW_STORE ? FLAG_STORED : how & HOW_UPDATE ? FLAG_UPDATED : 0;
   if (loses_update(s, old, now | flags)) {
@@ -58,7 +60,8 @@ static void watch_write(struct watch *w, struct context *context, struct shadow 
 
 static void watch_read(struct watch *w, struct context *context, struct shadow *s, u64 granule,
                        u32 how, u32 lane, u64 now, u64 address) {
-  u64 old = s->written[granule], reader = s->read[granule];
+  part_reads(s, granule);
+  u64 old = written_at(s, granule), reader = s->read[granule];
   u64 quiet = s->device && (old ^ now) >> GROUP_SHIFT ? FLAG_SECOND | FLAG_SHARED : FLAG_SECOND;
   if (write_clash(s, old, now) && !(plain_flags(old) & quiet))
     race(w, context, s, REPORT_READ_WRITE, how, lane, old, now, address);
@@ -177,19 +180,23 @@ void assay_watch_lanes(struct context *context, u32 how, u32 mask, u32 size, u32
     watch_lane_order(w, context, how, mask, size, bytes, 0);
     watch_lane_order(w, context, how, mask, size, bytes, 1);
   }
+  struct shadow s;
+  u64 handle = 0;  // of the memory whose shadow that is, if it is watched
+  int is_watched = 0;
   for (u32 lane = 0; lane < LANES; lane++) {
     if (!(mask >> lane & 1)) continue;
-    struct shadow s;
-    u64 address = addresses[lane];
-    if (!find_shadow(w, address, &s)) continue;
-    u64 offset = address & OFFSET_MASK;
+    u64 address = addresses[lane], offset = address & OFFSET_MASK;
+    if (address >> HANDLE_SHIFT != handle) {
+      handle = address >> HANDLE_SHIFT;
+      is_watched = find_shadow(w, address, &s);
+    }
+    if (!is_watched) continue;
     u64 now = record_of(w, context, &s, how, lane);
     u64 last = (offset + bytes - 1) >> s.shift;
     for (u64 granule = offset >> s.shift; granule <= last && granule < s.count; granule++) {
       u32 from, to;
       u64 record = touching(&s, now, granule, offset, bytes, &from, &to);
       u32 *l = s.device ? lock(w, s.written + granule) : 0;
-      expand(&s, granule);
       if (how & HOW_WRITE)
         watch_write(w, context, &s, granule, how, lane, record, address + from,
                     how & HOW_ATOMIC || changes_value(context, address, lane, from, to, size));

@@ -1,82 +1,7 @@
 // Accesses by runs of consecutive lanes: checked in one go, with vector instructions.
 
 #pragma once
-#include "runs.c"
-
-// Records that may not be ordered before an access, as intervals of their numbers: a record starts
-// with tag, threadgroup and epoch. Coarse: what it lets through is looked at lane by lane.
-// All of this is put into its callers' places: a window that went through memory would be read back
-// by vector instructions before its parts are there, which takes longer than the rest.
-#define OTHER_THREADS (31ull << SIMDGROUP_SHIFT | ~0ull << GROUP_SHIFT)
-struct window {
-  u64 low, span;        // records of this dispatch (device) or of this epoch (threadgroup memory)
-  u64 start, ordered;   // own threadgroup's records that a barrier covered
-  u64 now;
-};
-
-INLINE struct window window_of(const struct shadow *s, u64 now) {
-  u64 start = now >> GROUP_SHIFT << GROUP_SHIFT, covered = (u64)s->covered << EPOCH_SHIFT;
-  struct window v = {start + covered, (1ull << GROUP_SHIFT) - covered, start, 0, now};
-  if (s->device) {
-    v.low = now >> TAG_SHIFT << TAG_SHIFT;
-    v.span = 1ull << TAG_SHIFT;
-    v.ordered = covered;
-  }
-  return v;
-}
-
-INLINE u64 is_current(struct window v, u64 old) { return old - v.low < v.span; }
-INLINE u64 is_open(struct window v, u64 old) {
-  return (u64)is_current(v, old) & (u64)(old - v.start >= v.ordered);
-}
-INLINE u64 by_other(struct window v, u64 old) {
-  return ((old ^ v.now) & OTHER_THREADS) != 0;
-}
-INLINE u64 flag(u64 condition, u64 bits) { return (0 - condition) & bits; }
-
-INLINE u64 suspect_writes(struct window v, const u64 *written, u64 n) {
-  u64 bad = 0;
-  for (u64 i = 0; i < n; i++) bad |= is_open(v, written[i]) & by_other(v, written[i]);
-  return bad;
-}
-
-INLINE u64 suspect_reads(struct window v, const u64 *read, u64 n) {
-  u64 bad = 0;
-  for (u64 i = 0; i < n; i++) {
-    u64 old = read[i], shared = (old & FLAG_SHARED) != 0;
-    u64 flags = (old & (FLAG_SHARED | FLAG_SECOND)) != 0;
-    bad |= (is_open(v, old) | (is_current(v, old) & shared)) & (by_other(v, old) | flags);
-  }
-  return bad;
-}
-
-INLINE void note_writes(u64 *written, u64 n, u64 now, u32 step) {
-  if (step == 1)
-    for (u64 i = 0; i < n; i++) written[i] = now + (i << LANE_SHIFT);
-  else
-    for (u64 i = 0; i < n; i++) written[i] = now + (step ? (u64)((u32)i / step) << LANE_SHIFT : 0);
-}
-
-INLINE u64 joined(struct window v, u64 old) {
-  u64 current = is_current(v, old), foreign = current & (u64)((old ^ v.now) >> GROUP_SHIFT != 0);
-  u64 open = is_open(v, old) & (1 ^ foreign);
-  u64 mine = v.now | (flag(current, FLAG_SHARED) & old) |
-             flag(open & by_other(v, old), FLAG_SECOND) | (flag(open, FLAG_SECOND) & old);
-  return foreign ? old | FLAG_SHARED : mine;
-}
-
-// Checks reads against writes and notes them, in one go: noting them twice does no harm.
-INLINE u64 note_reads(struct window v, const u64 *restrict written, u64 *restrict read,
-                             u64 *restrict before, u64 n) {
-  u64 bad = 0;
-  for (u64 i = 0; i < n; i++) {
-    u64 old = read[i], last = before[i];
-    bad |= is_open(v, written[i]) & by_other(v, written[i]);
-    before[i] = is_open(v, old) & by_other(v, old) ? old : last;
-    read[i] = joined(v, old);
-  }
-  return bad;
-}
+#include "arena.c"
 
 // Taking a lock waits for all stores before, and holds back all loads after: those that miss the
 // cache would pay for it every time. So what the accesses that follow will need is asked for now.
@@ -103,8 +28,6 @@ INLINE void fetch_data(const struct watch *w, const u8 *host, u64 bytes) {
   for (u64 i = 0; i < bytes; i += 64) __builtin_prefetch(next + i, 1);
 }
 
-// -- buffers, whose records may be those of runs --------------------------------------------------
-
 // Calls `of_run` or `of_records` for each run that is touched: the latter from granule `lo` on.
 #define EACH_RUN(runs, of_run, of_records)                                 \
   for (u64 lo = at, hi; lo < at + n; lo = hi) {                            \
@@ -112,8 +35,6 @@ INLINE void fetch_data(const struct watch *w, const u8 *host, u64 bytes) {
     hi = (lo / RUN + 1) * RUN < at + n ? (lo / RUN + 1) * RUN : at + n;    \
     if (run == EXPANDED) of_records; else of_run;                          \
   }
-
-INLINE u64 suspect(struct window v, u64 old) { return is_open(v, old) & by_other(v, old); }
 
 INLINE u64 buffer_write(const struct shadow *s, struct window v, u64 at, u64 n, u32 step) {
   u64 bad = 0, code = (at | n) % RUN ? 0 : step_code(step);
@@ -126,7 +47,7 @@ INLINE u64 buffer_write(const struct shadow *s, struct window v, u64 at, u64 n, 
     for (u64 i = 0; i < n; i += RUN)
       s->runs[(at + i) / RUN] = run_of(v.now + ((i >> (code - 1)) << LANE_SHIFT), code);
   } else {
-    EACH_RUN(s->runs, expand_writes(s, lo), (void)0)
+    EACH_RUN(s->runs, part_writes(s, lo), (void)0)
     note_writes(s->written + at, n, v.now, step);
   }
   return 0;
@@ -153,7 +74,7 @@ INLINE u64 buffer_read(const struct shadow *s, struct window v, u64 at, u64 n) {
   u64 bad = 0;
   EACH_RUN(s->runs, bad |= suspect(v, run), bad |= suspect_writes(v, s->written + lo, hi - lo))
   if ((at | n) % RUN) {
-    EACH_RUN(s->read_runs, expand_reads(s, lo), (void)0)
+    EACH_RUN(s->read_runs, part_reads(s, lo), (void)0)
     join_reads(v, s->read + at, n);
   } else {
     for (u64 i = 0; i < n; i += RUN) join_run(s, v, at + i);
@@ -185,14 +106,6 @@ INLINE u64 buffer_range(struct watch *w, struct shadow *s, struct window v, u32 
   return bad;
 }
 
-INLINE u64 arena_range(struct shadow *s, struct window v, u32 how, u64 at, u64 n, u32 step) {
-  u64 *written = s->written + at, *read = s->read + at;
-  if (!(how & HOW_WRITE)) return note_reads(v, written, read, s->before + at, n);
-  u64 bad = suspect_writes(v, written, n) | suspect_reads(v, read, n);
-  if (!bad) note_writes(written, n, v.now, step);
-  return bad;
-}
-
 // How many granules are one for each lane is known to the compiler then, as nearly always.
 #define FOR_LANES(call, n) ((n) == LANES ? call(LANES) : call(n))
 
@@ -211,35 +124,15 @@ INLINE u32 range_in(struct context *context, struct shadow *s, u32 how, u64 offs
   return s->device ? FOR_LANES(IN_BUFFER, n) : FOR_LANES(IN_ARENA, n);
 }
 
-// A write of one whole run of a buffer that nobody reads back: what streams of results are.
-// Returns 0 if that is noted; else the records of the granules hold, or it looks like a race.
-INLINE int write_run(struct context *context, struct shadow *s, u32 how, u64 offset,
-                     u32 first_lane, u64 code) {
-  struct watch *w = context->watch;
-  struct window v = window_of(s, record_of(w, context, s, how, first_lane));
-  u64 *run = s->runs + offset / (4 * RUN);
-  __builtin_prefetch(run + AHEAD, 1);
-  u32 *l = lock(w, s->written + offset / 4);
-  int fits = *run != EXPANDED && !suspect(v, *run);
-  if (fits) *run = run_of(v.now, code);
-  unlock(l);
-  return !fits;
-}
-
-INLINE int is_stream(struct watch *w, const struct shadow *s, u32 how, u64 offset, u64 bytes) {
-  int whole = bytes == 4 * RUN && offset % (4 * RUN) == 0 && offset / 4 + RUN <= s->count;
-  return whole && how & HOW_WRITE && !s->has_readers && !w->slow;
-}
-
-static __attribute__((noinline)) u32 range_in_arena(struct context *context, u32 how, u64 offset,
-                                                    u64 bytes, u32 first_lane, u32 lane_bytes) {
+NOINLINE u32 range_in_arena(struct context *context, u32 how, u64 offset, u64 bytes, u32 first_lane,
+                            u32 lane_bytes) {
   struct shadow s;
   if (!arena_shadow(context->watch, &s)) return 0;
   return range_in(context, &s, how, offset, bytes, first_lane, lane_bytes);
 }
 
-static __attribute__((noinline)) u32 range_in_buffer(struct context *context, u32 how, u64 address,
-                                                     u64 bytes, u32 first_lane, u32 lane_bytes) {
+NOINLINE u32 range_in_buffer(struct context *context, u32 how, u64 address, u64 bytes,
+                             u32 first_lane, u32 lane_bytes) {
   struct shadow s;
   u64 handle = address >> HANDLE_SHIFT, offset = address & OFFSET_MASK;
   if (!buffer_shadow(context->watch, handle, &s)) return 0;
@@ -247,28 +140,107 @@ static __attribute__((noinline)) u32 range_in_buffer(struct context *context, u3
   return range_in(context, &s, how, offset, bytes, first_lane, lane_bytes);
 }
 
-// Returns 0 if the access is a stream's and is noted. Apart from the rest, whose frame is large.
-INLINE int stream_in_buffer(struct context *context, u32 how, u64 address, u64 bytes,
-                            u32 first_lane, u32 lane_bytes) {
+// -- one whole run with one record: what most accesses are ----------------------------------------
+// Apart from the rest, whose frame is large. They return 0 if the access is noted; else granules
+// have records of their own, or it looks like a race.
+
+INLINE void fetch_runs(const struct shadow *s, u64 number) {
+  __builtin_prefetch(s->runs + number + AHEAD, 1);
+  if (s->has_readers) __builtin_prefetch(s->read_runs + number + AHEAD, 1);
+}
+
+INLINE int write_whole(const struct shadow *s, struct window v, u64 number, u64 code) {
+  u64 *run = s->runs + number, *readers = s->read_runs + number;
+  if (*run == EXPANDED || suspect(v, *run)) return 1;
+  if (s->has_readers && (*readers == EXPANDED || suspect_reads(v, readers, 1))) return 1;
+  *run = run_of(v.now, code);
+  return 0;
+}
+
+INLINE int read_whole(const struct shadow *s, struct window v, u64 number) {
+  u64 run = s->runs[number], *readers = s->read_runs + number;
+  if (run == EXPANDED || *readers == EXPANDED || suspect(v, run)) return 1;
+  if (s->before && suspect(v, *readers)) s->before_runs[number] = *readers;
+  *readers = joined(v, *readers);
+  return 0;
+}
+
+// Whether bytes are those of one run that lies inside.
+INLINE int is_whole(const struct watch *w, const struct shadow *s, u64 offset, u64 bytes) {
+  u64 size = (u64)RUN << s->shift;
+  return bytes == size && !(offset & (size - 1)) && (offset >> s->shift) + RUN <= s->count &&
+         !w->slow;
+}
+
+INLINE int is_granule(const struct watch *w, const struct shadow *s, u64 offset, u64 bytes) {
+  u64 size = 1ull << s->shift;
+  return bytes == size && !(offset & (size - 1)) && offset >> s->shift < s->count && !w->slow;
+}
+
+NOINLINE u32 access_arena(struct context *context, u32 how, u64 address, u64 bytes, u32 first_lane,
+                          u32 lane_bytes) {
+  struct watch *w = context->watch;
   struct shadow s;
-  u64 handle = address >> HANDLE_SHIFT, offset = address & OFFSET_MASK;
+  u64 offset = address & OFFSET_MASK;
+  if (!arena_shadow(w, &s)) return 0;
+  struct window v = window_of(&s, record_of(w, context, &s, how, first_lane));
+  u64 at = offset >> s.shift;
+  if (!(how & HOW_WRITE) && is_granule(w, &s, offset, bytes)) return (u32)read_one(&s, v, at);
+  if (is_whole(w, &s, offset, bytes)) {
+    if (!(how & HOW_WRITE)) {
+      if (!read_whole(&s, v, at / RUN)) return 0;
+    } else if (lane_bytes == 1u << s.shift && !write_whole(&s, v, at / RUN, 1)) {
+      return 0;
+    }
+  }
+  return range_in_arena(context, how, offset, bytes, first_lane, lane_bytes);
+}
+
+NOINLINE u32 write_buffer(struct context *context, u32 how, u64 address, u64 bytes, u32 first_lane,
+                          u32 lane_bytes) {
+  struct watch *w = context->watch;
+  struct shadow s;
+  u64 handle = address >> HANDLE_SHIFT, offset = address & OFFSET_MASK, number = offset / (4 * RUN);
   u64 code = lane_bytes % 4 ? 0 : step_code(lane_bytes / 4);
-  if (!code || !buffer_shadow(context->watch, handle, &s)) return 1;
-  if (!is_stream(context->watch, &s, how, offset, bytes)) return 1;
-  fetch_data(context->watch, context->table[handle].host + offset, bytes);
-  return write_run(context, &s, how, offset, first_lane, code);
+  if (!buffer_shadow(w, handle, &s)) return 0;
+  if (code && is_whole(w, &s, offset, bytes)) {
+    fetch_data(w, context->table[handle].host + offset, bytes);
+    fetch_runs(&s, number);
+    struct window v = window_of(&s, record_of(w, context, &s, how, first_lane));
+    u32 *l = lock(w, s.written + offset / 4);
+    int left = write_whole(&s, v, number, code);
+    unlock(l);
+    if (!left) return 0;
+  }
+  return range_in_buffer(context, how, address, bytes, first_lane, lane_bytes);
+}
+
+NOINLINE u32 read_buffer(struct context *context, u32 how, u64 address, u64 bytes, u32 first_lane,
+                         u32 lane_bytes) {
+  struct watch *w = context->watch;
+  struct shadow s;
+  u64 handle = address >> HANDLE_SHIFT, offset = address & OFFSET_MASK, number = offset / (4 * RUN);
+  if (!buffer_shadow(w, handle, &s)) return 0;
+  if (is_whole(w, &s, offset, bytes)) {
+    fetch_runs(&s, number);
+    struct window v = window_of(&s, record_of(w, context, &s, how, first_lane));
+    u32 *l = lock(w, s.written + offset / 4);
+    int left = read_whole(&s, v, number);
+    unlock(l);
+    if (!left) return 0;
+  }
+  return range_in_buffer(context, how, address, bytes, first_lane, lane_bytes);
 }
 
 // An access by consecutive lanes, `lane_bytes` each (0: one lane's), to whole granules. Returns 1,
 // without an effect, if something looks like a race: then the lanes are to be looked at one by one.
 u32 assay_watch_range(struct context *context, u32 how, u64 address, u64 bytes, u32 first_lane,
                       u32 lane_bytes) {
-  u64 handle = address >> HANDLE_SHIFT;
-  if (handle == THREADGROUP_HANDLE)
-    return range_in_arena(context, how, address & OFFSET_MASK, bytes, first_lane, lane_bytes);
-  if (!has_shadow(context->watch, handle)) return 0;
-  if (!stream_in_buffer(context, how, address, bytes, first_lane, lane_bytes)) return 0;
-  return range_in_buffer(context, how, address, bytes, first_lane, lane_bytes);
+  if (address >> HANDLE_SHIFT == THREADGROUP_HANDLE)
+    return access_arena(context, how, address, bytes, first_lane, lane_bytes);
+  if (how & HOW_WRITE)
+    return write_buffer(context, how, address, bytes, first_lane, lane_bytes);
+  return read_buffer(context, how, address, bytes, first_lane, lane_bytes);
 }
 
 // Two reads of one granule of threadgroup memory each, the second by lanes from `other_lane` on:
@@ -283,13 +255,5 @@ u32 assay_watch_two_reads(struct context *context, u32 how, u64 address, u64 oth
   if (w->slow || (one | two) & unit || at >= s.count || next >= s.count) return 1;
   struct window v = window_of(&s, record_of(w, context, &s, how, lane)), u = v;
   u.now = record_of(w, context, &s, how, other_lane);
-  u64 written = s.written[at], read = s.read[at], before = s.before[at];
-  u64 bad = suspect(v, written);
-  s.before[at] = suspect(v, read) ? read : before;
-  s.read[at] = joined(v, read);
-  written = s.written[next], read = s.read[next], before = s.before[next];
-  bad |= suspect(u, written);
-  s.before[next] = suspect(u, read) ? read : before;
-  s.read[next] = joined(u, read);
-  return (u32)bad;
+  return (u32)(read_one(&s, v, at) | read_one(&s, u, next));
 }

@@ -68,8 +68,8 @@ static void report(struct watch *w, struct context *context, u32 kind, u32 site,
 struct shadow {
   u64 *lane_written, *lane_read;  // for races of the lanes of a simdgroup; null if not asked for
   u64 *written, *read, *before;  // `before`: the reader before the last, threadgroup memory only
-  u64 *runs, *read_runs;         // of records that hold for many granules; null if there are none
-  u64 first;                     // granule that the arrays start with
+  u64 *runs, *read_runs;         // of records that hold for many granules
+  u64 *before_runs;              // the same of `before`
   u64 count;                     // granules
   u32 shift;                     // bytes of a granule, as a power of two
   u32 covered;                   // epoch since which a barrier covered this memory
@@ -80,11 +80,14 @@ struct shadow {
 };
 
 #define INLINE static inline __attribute__((always_inline))
+#define NOINLINE static __attribute__((noinline))
 INLINE int arena_shadow(struct watch *w, struct shadow *s) {
   s->written = w->arena_written;
   s->read = w->arena_read;
   s->before = w->arena_before;
-  s->runs = s->read_runs = 0;
+  s->runs = w->arena_runs;
+  s->read_runs = w->arena_read_runs;
+  s->before_runs = w->arena_before_runs;
   s->lane_written = w->arena_lane_written;
   s->lane_read = w->arena_lane_read;
   s->count = w->arena_granules;
@@ -110,6 +113,7 @@ INLINE int buffer_shadow(struct watch *w, u64 handle, struct shadow *s) {
   s->before = 0;
   s->runs = b->runs;
   s->read_runs = b->read_runs;
+  s->before_runs = 0;
   s->lane_written = b->lane_written;
   s->lane_read = b->lane_read;
   s->count = b->granules;

@@ -208,6 +208,9 @@ struct watch {
     u64 *arena_written;
     u64 *arena_read;
     u64 *arena_before;
+    u64 *arena_runs;
+    u64 *arena_read_runs;
+    u64 *arena_before_runs;
     u64 *arena_lane_written;
     u64 *arena_lane_read;
     u64 arena_granules;
@@ -255,4 +258,4 @@ struct watch {
     u32 operation_count;
     struct operation operations[16];
 };
-_Static_assert(sizeof(struct watch) == 8720, "as Python has it");
+_Static_assert(sizeof(struct watch) == 8744, "as Python has it");
