@@ -200,6 +200,8 @@ class Watch(ctypes.Structure):
         ("pending", _u32 * LANES),
         ("stamps", _u32 * LANES * (1 + COPIES)),
         ("ordered", _u32 * LANES * (1 + COPIES)),
+        ("met", _u32),  # simdgroups all of whose lanes wait at `meeting`: they are not in `waiting`
+        ("meeting", Waiter),
         ("waiting", Waiter * LANES),
         ("left", Waiter * LANES),
         ("operation_count", _u32),

@@ -42,6 +42,7 @@ void assay_watch_group(struct context *context) {
   w->arena_epoch = w->device_epoch = 0;
   w->arena_covered = w->device_covered = 0;
   w->arena_fenced = w->device_fenced = 0;
+  w->met = 0;
   settle_all(w);
   forget_reads(w);
   for (u32 i = 0; i < w->simdgroups; i++) {
@@ -62,17 +63,24 @@ static void divergence(struct watch *w, struct context *context, u32 kind, struc
          w->barriers, absent);
 }
 
+// Whether all lanes of a simdgroup wait where those before did: so it nearly always is.
+INLINE int meets(struct watch *w, u32 site, u32 flags, u32 mask, u32 live, u32 branch) {
+  struct waiter *m = &w->meeting;
+  if (mask != live) return 0;
+  if (!w->met) *m = (struct waiter){site, flags, mask, live, branch, {0, 0}};
+  return m->site == site && m->flags == flags && m->branch == branch;
+}
+
 // Lanes of `mask` wait at a barrier; `live` lanes began the kernel; `branch` may have parted them.
 void assay_watch_wait(struct context *context, u32 site, u32 flags, u32 mask, u32 live,
                       u32 branch) {
   struct watch *w = context->watch;
-  struct waiter *p = &w->waiting[context->simdgroup];
-  p->site = site;
-  p->flags = flags;
-  p->mask = mask;
-  p->live = live;
-  p->branch = branch;
-  assay_watch_lane_barrier(context, flags);
+  u32 simdgroup = context->simdgroup;
+  if (meets(w, site, flags, mask, live, branch))
+    w->met |= 1u << simdgroup;
+  else
+    w->waiting[simdgroup] = (struct waiter){site, flags, mask, live, branch, {0, 0}};
+  if (w->lanes) assay_watch_lane_barrier(context, flags);
   assay_watch_settle(context, flags);
 }
 
@@ -146,10 +154,13 @@ static void check_operations(struct watch *w, struct context *context, u32 simdg
   w->operation_count = 0;
 }
 
-// All simdgroups wait or have ended.
-void assay_watch_round(struct context *context, u32 simdgroups) {
-  struct watch *w = context->watch;
-  check_operations(w, context, simdgroups);
+// Puts those that met among the others, to be compared with them.
+static void part(struct watch *w) {
+  for (u32 met = w->met; met; met &= met - 1) w->waiting[__builtin_ctz(met)] = w->meeting;
+  w->met = 0;
+}
+
+static void compare_waiters(struct watch *w, struct context *context, u32 simdgroups) {
   u32 first = LANES;
   for (u32 i = 0; i < simdgroups && first == LANES; i++)
     if (w->waiting[i].mask) first = i;
@@ -171,4 +182,17 @@ void assay_watch_round(struct context *context, u32 simdgroups) {
   }
   for (u32 i = 0; i < simdgroups; i++) w->waiting[i].mask = 0;
   pass_barrier(w, flags);
+}
+
+// All simdgroups wait or have ended.
+void assay_watch_round(struct context *context, u32 simdgroups) {
+  struct watch *w = context->watch;
+  check_operations(w, context, simdgroups);
+  if (w->met == ~0u >> (LANES - simdgroups)) {
+    w->met = 0;
+    pass_barrier(w, w->meeting.flags);
+    return;
+  }
+  part(w);
+  compare_waiters(w, context, simdgroups);
 }

@@ -253,9 +253,11 @@ struct watch {
     u32 pending[32];
     u32 stamps[17][32];
     u32 ordered[17][32];
+    u32 met;
+    struct waiter meeting;
     struct waiter waiting[32];
     struct waiter left[32];
     u32 operation_count;
     struct operation operations[16];
 };
-_Static_assert(sizeof(struct watch) == 8744, "as Python has it");
+_Static_assert(sizeof(struct watch) == 8776, "as Python has it");
