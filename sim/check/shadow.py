@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import mmap
 import threading
 from collections.abc import Iterable
 
@@ -12,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..native.touched_pages import touched_parts
+from ..native.zeroed_pages import zeroed_pages
 from . import layout
 
 Records = NDArray[np.uint64]
@@ -30,7 +29,7 @@ class Shadows:
 
     def __init__(self, entries: int) -> None:
         # Pages that no buffer needs are never touched: each checker has a table of its own.
-        room = np.zeros(entries * ctypes.sizeof(layout.Buffer), np.uint8)
+        room = zeroed_pages(entries * ctypes.sizeof(layout.Buffer))
         self.table = (layout.Buffer * entries).from_buffer(room.data)
         self.locks = np.zeros(layout.LOCKS, np.uint32)
         self.tag = 0
@@ -138,12 +137,8 @@ def _clear(records: Records) -> None:
 def _zeroed(count: int) -> Records:
     """Records of nothing; large ones on large pages, which are cheaper to touch the first time."""
     size = count * 8
-    if size < _LARGE or not hasattr(mmap, "MADV_HUGEPAGE"):
+    if size < _LARGE:
         raw = np.zeros(size + _ALIGNMENT, np.uint8)
         start = -raw.ctypes.data % _ALIGNMENT
         return raw[start : start + size].view(np.uint64)
-    # Not shared: of shared pages that are swapped out the system does not tell that they are there.
-    pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    with contextlib.suppress(OSError):  # a kernel without large pages
-        pages.madvise(mmap.MADV_HUGEPAGE)
-    return np.frombuffer(pages, np.uint64)
+    return zeroed_pages(size, large=True).view(np.uint64)

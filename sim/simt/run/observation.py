@@ -6,13 +6,14 @@ import ctypes
 import math
 import random
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...check import layout
 from ...check.checker import Checker
 from ...check.shadow import Shadows
+from ...native.zeroed_pages import zeroed_pages
 from ..ir import context as c
 from ..ir.shape import LANES
 from ..watch.needs import RACE_CHECKS
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     from .executable import Executable
 
 _MAX_ARGUMENT_BUFFER = 1 << 16  # bytes that are searched for the addresses of further buffers
+_LINE = 64  # bytes of a line of the cache
+_RECORDS = ctypes.POINTER(ctypes.c_uint64)
+# Records of threadgroup memory: of each granule, and of each run of them.
+_BY_GRANULE = ("written", "read", "before", "lane_written", "lane_read")
+_BY_RUN = ("runs", "read_runs", "before_runs")
 _DEPTH = 2  # argument buffers inside argument buffers
 
 
@@ -35,32 +41,35 @@ class WorkerWatch:
         self.executable = executable
         shift = executable.watch_needs.arena_shift
         granules = -(-arena >> shift) + 1
-        self._arena = np.zeros((5, granules), np.uint64)
-        self._arena_runs = np.zeros((3, -(-granules // layout.RUN)), np.uint64)
-        self._reports = (layout.Report * layout.REPORT_LIMIT)()
-        self._reads = np.zeros(layout.MAX_READS * ctypes.sizeof(layout.UnwrittenRead), np.uint8)
-        self._read_slots = np.zeros(layout.READ_SLOTS, np.uint16)
-        self._unsettled = (layout.Unsettled * layout.UNSETTLED)()
+        runs = -(-granules // layout.RUN)
+        # Written here: masked stores of nothing to pages that are not there yet take long.
+        self._records = np.empty(5 * granules + 3 * runs, np.uint64)
+        self._records[:] = 0
+        self._reports, self._reads, self._slots, self._unsettled = _in_pages(
+            layout.Report * layout.REPORT_LIMIT,
+            layout.UnwrittenRead * layout.MAX_READS,
+            ctypes.c_uint16 * layout.READ_SLOTS,
+            layout.Unsettled * layout.UNSETTLED,
+        )
         self.order = np.arange(LANES, dtype=np.uint32)
         self.watch = layout.Watch()
         self._fill(granules, shift)
 
     def _fill(self, granules: int, shift: int) -> None:
         watch, shadows = self.watch, self.observation.shadows
-        pointer = ctypes.POINTER(ctypes.c_uint64)
         watch.buffers = ctypes.cast(shadows.table, ctypes.POINTER(layout.Buffer))
-        names = ("written", "read", "before", "lane_written", "lane_read")
-        for name, row in zip(names, self._arena, strict=True):
-            setattr(watch, f"arena_{name}", row.ctypes.data_as(pointer))
-        for name, row in zip(("", "read_", "before_"), self._arena_runs, strict=True):
-            setattr(watch, f"arena_{name}runs", row.ctypes.data_as(pointer))
+        address = self._records.ctypes.data
+        for names, count in ((_BY_GRANULE, granules), (_BY_RUN, -(-granules // layout.RUN))):
+            for name in names:
+                setattr(watch, f"arena_{name}", ctypes.cast(address, _RECORDS))
+                address += 8 * count
         watch.arena_granules, watch.arena_shift = granules, shift
         if self.observation.has_locks:
             watch.locks = shadows.locks.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32))
         watch.simdgroups = self.executable.shape.simdgroups
         watch.reports = ctypes.cast(self._reports, ctypes.POINTER(layout.Report))
-        watch.reads = self._reads.ctypes.data_as(ctypes.POINTER(layout.UnwrittenRead))
-        watch.read_slots = self._read_slots.ctypes.data_as(ctypes.POINTER(ctypes.c_uint16))
+        watch.reads = ctypes.cast(self._reads, ctypes.POINTER(layout.UnwrittenRead))
+        watch.read_slots = ctypes.cast(self._slots, ctypes.POINTER(ctypes.c_uint16))
         watch.unsettled = ctypes.cast(self._unsettled, ctypes.POINTER(layout.Unsettled))
         watch.report_limit = layout.REPORT_LIMIT
         watch.tag = shadows.tag
@@ -173,6 +182,16 @@ class Observation:
             worker.permute(self.seed, threadgroups)
         self.workers.append(worker)
         return worker
+
+
+def _in_pages(*kinds: type[ctypes.Array[Any]]) -> list[ctypes.Array[Any]]:
+    """Arrays of zeros, of which most is never touched."""
+    sizes = [-(-ctypes.sizeof(kind) // _LINE) * _LINE for kind in kinds]
+    room, at, found = zeroed_pages(sum(sizes)).data, 0, []
+    for kind, size in zip(kinds, sizes, strict=True):
+        found.append(kind.from_buffer(room, at))
+        at += size
+    return found
 
 
 def _handles(addresses: Sequence[int]) -> set[int]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from ...native.zeroed_pages import zeroed_pages
 from ..ir import context as c
 from .memory import Memory
 
@@ -22,7 +23,7 @@ class UninitialisedBuffers:
 
     def __init__(self) -> None:
         # Host address of a buffer's shadow by handle; 0 if all of it is initialised.
-        self.table: NDArray[np.uint64] = np.zeros(c.TABLE_ENTRIES, np.uint64)
+        self.table: NDArray[np.uint64] = zeroed_pages(8 * c.TABLE_ENTRIES).view(np.uint64)
         self._shadows: dict[int, tuple[int, Bytes]] = {}
 
     def refresh(self, memory: Memory, handles: Iterable[int]) -> None:
