@@ -205,8 +205,12 @@ def on_reference(
     threads: Size | None = None,
     threadgroups: Size | None = None,
     fuel: int = 2_000_000,
+    lock_step: bool = False,
 ) -> list[np.ndarray]:
-    """Run on copies of the arrays and return them; an int is a threadgroup parameter's bytes."""
+    """Run on copies of the arrays and return them; an int is a threadgroup parameter's bytes.
+
+    In lock step, lanes that write to one place leave what they leave on the engine.
+    """
     results = [a.copy() for a in arguments if isinstance(a, np.ndarray)]
     buffers: dict[int, tuple[np.ndarray, str]] = {}
     values = []
@@ -226,6 +230,7 @@ def on_reference(
         threads=threads if threads or threadgroups else threadgroup_size,
         threadgroups=threadgroups,
         fuel=fuel,
+        lock_step=lock_step,
     )
     return results
 

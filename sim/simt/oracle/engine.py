@@ -37,6 +37,7 @@ def run_reference(
     threads: Size | None = None,
     threadgroups: Size | None = None,
     fuel: int = DEFAULT_FUEL,
+    lock_step: bool = False,
 ) -> None:
     """Run a whole dispatch, one threadgroup after the other.
 
@@ -49,6 +50,8 @@ def run_reference(
         threads: threads of the grid; threadgroups at its edges may be smaller.
         threadgroups: whole threadgroups of the grid, instead of `threads`.
         fuel: how many blocks of the program may be entered, over all lanes.
+        lock_step: whether the lanes of a simdgroup make each access to memory together, the first
+            lane first, so that the last one's value stays; else each runs on by itself.
 
     Raises:
         KernelFault: for a bad access or an endless loop. Nothing is undone.
@@ -60,7 +63,17 @@ def run_reference(
     else:
         assert threads is not None
         grid = threads
-    dispatch = Dispatch(function, parameters, arguments, buffers, threadgroup_size, grid, fuel)
+    accesses = (each for each in function.instructions() if each.operation.accesses_memory)
+    dispatch = Dispatch(
+        function,
+        parameters,
+        arguments,
+        buffers,
+        threadgroup_size,
+        grid,
+        fuel,
+        pauses=frozenset(accesses if lock_step else ()),
+    )
     count = _ceiling(grid, threadgroup_size)
     for z, y, x in itertools.product(*(range(n) for n in reversed(count))):
         dispatch.run_threadgroup((x, y, z))

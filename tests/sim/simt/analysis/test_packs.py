@@ -38,6 +38,14 @@ _TILE = """static THREADGROUP uint tile[8]; static THREADGROUP uchar bytes[4];
 _APART = {
     "a grid that is not cut into rows": "if (x < 2) out[g * 2 + x] = in[g];",
     "an atomic sum": _ROW.format("__assay_atomic_add_u32(out + r * 2 + x, 1);"),
+    "a position in the grid": "uint u = __assay_thread_position_in_grid(0);"
+    + _ROW.format("out[q * 14 + r * 2 + x] = u;"),
+    "a guard by a position in the grid": "uint u = __assay_thread_position_in_grid(0);"
+    + _ROW.format("if (u > 60) out[q * 14 + r * 2 + x] = 5;"),
+    "private arrays": "uint own[4] = {};"
+    + _ROW.format("own[i & 3] += in[r * 2 + x]; out[q * 14 + r * 2 + x] = own[(i + n) & 3];"),
+    "a barrier": "uint q = g / 7, r = g % 7; if (x < 2) out[q * 14 + r * 2 + x] = in[r];"
+    " barrier(); if (x < 1) out[q * 14 + r * 2 + x] = n;",
     "places that lie apart": _ROW.format("out[r * 120 + x * 40 + q] = in[r * 77 + i];"),
     "threadgroup memory": "static THREADGROUP uint tile[8];"
     + _ROW.format("tile[x] = in[r]; out[q * 14 + r * 2 + x] = tile[x];"),
@@ -71,6 +79,17 @@ def test_threadgroups_of_a_row_run_together(name: str) -> None:
 @pytest.mark.parametrize("name", _APART)
 def test_threadgroups_that_gain_nothing_or_share_something_run_apart(name: str) -> None:
     assert _packs(_APART[name]) == 1
+
+
+@pytest.mark.parametrize("name", _APART)
+def test_what_runs_apart_leaves_what_it_should(name: str) -> None:
+    kernel = _compiled(_APART[name])
+    arguments = [np.arange(5, 517, dtype=np.uint32) % 97, np.zeros(1024, np.uint32)]
+    expected, found = (
+        run(kernel, arguments, threadgroup_size=_SIZE, threadgroups=(23, 1, 1))[1]
+        for run in (on_reference, on_engine)
+    )
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("name", _PACKED)
