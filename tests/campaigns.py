@@ -150,9 +150,12 @@ CAMPAIGNS: dict[str, Campaign] = {
         variables={"ASSAY_GRAPH_CASES": "10000"},
     ),
     "lanes": Campaign(
-        what="4,000 random kernels with lanes that have no work of their own, against all lanes",
+        what="8,000 random kernels with lanes that have no work of their own, against all lanes",
         minutes=15,
-        paths=(f"{_PROPERTY}/test_live_lanes_agree.py",),
+        paths=(
+            f"{_PROPERTY}/test_live_lanes_agree.py",
+            f"{_PROPERTY}/test_compact_kernels_agree.py",
+        ),
         options=("-m", "slow"),
         variables={"ASSAY_LANE_CASES": "2000"},
     ),

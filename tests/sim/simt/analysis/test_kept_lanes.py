@@ -85,6 +85,11 @@ _LEFT_OUT: dict[str, tuple[str, Size, list[int]]] = {
         (16, 2, 1),
         _BOTH_ROWS,
     ),
+    "lanes that leave a loop one after the other": (
+        "for (uint i = 0; i < 3 - y; i++) sum += in[i]; if (x < 4) out[x] = sum;",
+        (16, 2, 1),
+        _BOTH_ROWS,
+    ),
     "arrays of threads that are alike": (
         f"{_OWN} own[k] = in[x]; if (x < 4) out[x] = own[again];",
         (16, 2, 1),

@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import itertools
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 PARAMETERS = "in same out more limits"
@@ -109,11 +108,11 @@ def _outer_guards(size: Size) -> list[str]:
 def _inner_guards(outer: str, size: Size) -> list[str]:
     """Guards that some threads behind the outer one pass, and others do not.
 
-    Those that the first thread passes come twice: others may seem to do less than it.
+    Most are those that the first thread passes: others may seem to do less than it.
     """
     live = _passing(outer, size)
     found = [each for each in _GUARDS if 0 < len(_passing(each, size) & live) < len(live)]
-    return [*found, *(each for each in found if min(live) in _passing(each, size))]
+    return found + 3 * [each for each in found if min(live) in _passing(each, size)]
 
 
 @functools.cache
@@ -132,14 +131,23 @@ def _few_positions(outer: str, size: Size) -> list[tuple[str, ...]]:
     return found
 
 
+@functools.cache
+def _differing(outer: str, size: Size) -> list[str]:
+    """Positions in which threads behind a guard differ, if they do in any."""
+    live = _passing(outer, size)
+    rows = [each for each in _threads(size) if each["t"] in live]
+    return [name for name in "xyzl" if len({each[name] for each in rows}) > 1] or ["x"]
+
+
 class _Writer:
     """Writes one kernel; what it draws decides what it writes."""
 
     def __init__(
-        self, chance: random.Random, guards: Sequence[str], shown: tuple[str, ...]
+        self, chance: random.Random, outer: str, size: Size, shown: tuple[str, ...]
     ) -> None:
         self._chance = chance
-        self._guards = guards
+        self._guards = _inner_guards(outer, size)
+        self._hidden = _differing(outer, size)  # positions that ways through the kernel depend on
         self._shown = shown  # positions that places and values show
         self._loops: list[str] = []
         self._names = 0
@@ -219,7 +227,7 @@ class _Writer:
 
     def _loop(self, depth: int) -> str:
         self._names += 1
-        hidden = self.pick("x", "y", "z", "a", "u", "l")
+        hidden = self.pick("a", "u", *self._hidden)
         head = self.pick(*_LOOPS).format(self._names, hidden)
         if self.number(0, 1):
             return f"a = 0; {head} a += same[1];"
@@ -268,21 +276,22 @@ class _Writer:
 
     def last(self) -> str:
         """What was computed, to places that only what is hidden tells apart, perhaps."""
-        guard, number = self.guard(), self.number(1, 5)
-        array = f"if ({guard}) own[same[n]] = same[{number}]; a = own[same[n] + same[0]] & 7;"
-        hidden = self.pick(
-            "",
-            f"a = 0; if ({guard}) a = same[{number}];",
-            f"a = {number}; for (uint k = 0; k < ({self.pick('x', 'y', 'z', 'l')} & 3); k++)"
-            " a = same[a + 1];",
-            array,
-            array,
+        guard = self.pick(*self._guards) if self._guards else self.guard()
+        number = self.number(1, 5)
+        behind = f"if ({guard}) a = same[{number}];"
+        turns = (
+            f"a = {number}; for (uint k = 0; k <= ({self.pick(*self._hidden)} & 3); k++)"
+            " a = same[a + 1];"
         )
+        array = f"if ({guard}) own[same[n]] = same[{number}]; a = own[same[n] + same[0]] & 7;"
+        hidden = self.pick("", behind, behind, turns, array, array)
         shown = self.pick("n", *self._shown)
-        place = self.pick(shown, shown, f"(a * 8 + {shown})")
+        place = self.pick(*[shown] * 5, f"(a * 8 + {shown})")
+        value = self.pick("a", "a", "sum + a") if hidden else self.pick("sum", *self._shown)
+        other = self.pick(shown, shown, "9", "a")
         return (
-            f"{hidden} out[{place} & {PLACES - 1}] = {self.pick('a', 'sum', *self._shown)};"
-            f" more[{self.pick(shown, 'a', '9')} & {PLACES - 1}] = b + (uint)(int)f * 7 + sum;"
+            f"{hidden} out[{place} & {PLACES - 1}] = {value};"
+            f" more[{other} & {PLACES - 1}] = b + (uint)(int)f * 7 + sum + a;"
         )
 
 
@@ -306,13 +315,14 @@ def compact_kernel(seed: int) -> CompactKernel:
     """A kernel of which few lanes do all the work, for most seeds."""
     chance = random.Random(seed)
     size = chance.choice(SIZES)
-    outer = chance.choice(_outer_guards(size)) if chance.randrange(6) else "true"
+    outer = chance.choice(_outer_guards(size)) if chance.randrange(8) else "true"
     shown = chance.choice(_few_positions(outer, size))
-    if outer != "true" and chance.randrange(4) == 0:
+    if outer != "true" and chance.randrange(5) == 0:
         shown = ("x", "y", "z", "t", "l", "u", "w")
-    writer = _Writer(chance, _inner_guards(outer, size), shown)
+    writer = _Writer(chance, outer, size, shown)
+    most = chance.choice((0, 2))  # in small kernels less else tells lanes apart
     parts = [
-        " ".join(writer.statement(2) for _ in range(chance.randint(1, 2)))
+        " ".join(writer.statement(2) for _ in range(chance.randint(min(most, 1), most)))
         for _ in range(chance.randint(1, 2))
     ]
     if chance.randrange(10) == 0:
