@@ -201,6 +201,7 @@ def test_a_check_sees_all_lanes() -> None:
     ("body", "thread"),
     [
         ("if (x < 2) out[y * 2000 + x] = 1;", (0, 1, 0)),
+        ("if (x < 2) { sum = in[y * 2000]; if (y < 1 && sum) out[x] = 1; }", (0, 1, 0)),
         ("if (x < 4 && y == 2) for (uint i = 0; i < 2000; i++) out[i * 4 + x] = 3;", (0, 2, 0)),
     ],
 )
