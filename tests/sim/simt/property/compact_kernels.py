@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 PARAMETERS = "in same out more limits"
 PLACES = 64  # words of `out` and `more` for each threadgroup
-OUTPUTS = 768
+OUTPUTS = 1024
 INPUTS = 256
 Size = tuple[int, int, int]
 SIZES: tuple[Size, ...] = (
@@ -419,6 +419,6 @@ class _PackedWriter:
             f"    if ({self._outer}) {{ {loops} {behind} uint i = 3;"
             f" out[{self._own}] = sum ^ a; more[{self._own}] = {value}; }}\n}}"
         )
-        rows = self._chance.randint(1, 2)
+        rows = self._chance.randint(2, 3)
         groups = self._columns * rows + self._chance.randrange(self._columns)
         return CompactKernel(source=source, size=self._size, threadgroups=(groups, 1, 1))
