@@ -2,11 +2,12 @@
 
 Calls of functions that a machine has instructions for are marked so that models can tell them: the
 front end's headers compute such a function, like `exp2`, from simpler operations, and do so in one
-place: a class `__op_exp2` with a function `call` on scalars. Each call's result is passed through a
-function that the optimiser does not know, together with the call's operands: whoever reads the IR
-may take that for the whole, and whoever executes it for its first operand. Asynchronous copies of a
-simdgroup, which the headers do at once in a loop, are marked by functions of the same kind that do
-nothing. Indices of rows of arrays of arrays are marked since they are added up to one offset.
+place: a class `__op_exp2` with a function `call` on scalars, or a template of one. Each call's
+result is passed through a function that the optimiser does not know, together with the call's
+operands: whoever reads the IR may take that for the whole, and whoever executes it for its first
+operand. Asynchronous copies of a simdgroup, which the headers do at once in a loop, are marked by
+functions of the same kind that do nothing. Indices of rows of arrays of arrays are marked since
+they are added up to one offset.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ..ir.operations.table import OPERATIONS
 _CALL = re.compile(
     r"^(?P<result>\s*%\S+) = (?:tail )?call (?:[a-z]+ )*?"
     r"(?P<type>half|float|bfloat|i1|i8|i16|i32|i64) "
-    r"@_ZN5metal(?P<precise>7precise)?(?P<length>\d+)__op_(?P<name>\w+?)I\w+\((?P<operands>.*?)\)"
+    r"@_ZN5metal(?P<precise>7precise)?(?P<length>\d+)__op_(?P<name>\w+?)[IE]\w+\((?P<operands>.*?)\)"
     r"(?: #\d+)?(?P<debug>, !dbg !\d+)?$",
     re.MULTILINE,
 )
