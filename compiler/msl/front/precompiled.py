@@ -33,6 +33,8 @@ _TENSORS = re.compile(
 )
 # Names that only the headers of `fast::` and `precise::`, and of what lies behind them, declare.
 _MODES = re.compile(r"\b(?:fast|precise)\s*(?:::|[;{])|\b__metal_")
+# Names that only the header of packing declares.
+_PACKING = re.compile(r"\b(?:un)?pack_\w")
 # Components of vectors, of which words of four take long to declare.
 _WORDS = re.compile(r"\b(?:[xyzw]{4}|[rgba]{4})\b")
 # What the program itself says of fusing.
@@ -119,6 +121,8 @@ def _options(text: str, fast_math: bool) -> tuple[str, ...]:
         options.append("-D__ASSAY_WORDS")
     if _MODES.search(text):  # a sixth, too
         options.append("-D__ASSAY_MODES")
+    if _PACKING.search(text):
+        options.append("-D__ASSAY_PACKING")
     if _TENSORS.search(text):
         options.append("-D__ASSAY_TENSORS")
     return tuple(options)

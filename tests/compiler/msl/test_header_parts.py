@@ -7,7 +7,7 @@ import pytest
 from assay.compiler.msl import compile_library
 from assay.compiler.msl.front import precompiled
 
-_ALL = ("MODES", "TENSORS", "TEXTURES", "WORDS")
+_ALL = ("MODES", "PACKING", "TENSORS", "TEXTURES", "WORDS")
 _SOURCE = """#include <metal_stdlib>
 using namespace metal;
 kernel void k(device const float4* x [[buffer(0)]], device half2* y [[buffer(1)]],

@@ -23,7 +23,6 @@
 #include "math_root.h"
 #include "math_trig.h"
 #include "matrix.h"
-#include "pack.h"
 #include "relational.h"
 #include "simd_names.h"
 #include "simd_reduce.h"
@@ -31,6 +30,9 @@
 #include "simdgroup_matrix.h"
 #include "strings.h"
 #include "synchronization.h"
+#ifdef __ASSAY_PACKING
+#include "pack.h"
+#endif
 #ifdef __ASSAY_MODES
 #include "apple_names.h"
 #include "math_modes.h"
