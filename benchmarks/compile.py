@@ -19,6 +19,7 @@ LOADED_LATE = (
     "assay.compiler.msl.reflection",
     "assay.compiler.msl.rewrite.rewrite",
     "assay.sim.simt.run.program",
+    "assay.sim.simt.run.generation",
 )
 """What the first kernel of a process imports."""
 # What is made once per machine, by the folders of the cache that it is in.

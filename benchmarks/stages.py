@@ -18,9 +18,9 @@ STAGES: dict[str, tuple[tuple[str, str], ...]] = {
     "precompiled headers": (("assay.compiler.msl.front.precompiled", "_build"),),
     "clang": (("assay.compiler.msl.front.clang", "_run"),),
     "rewriting": (("assay.compiler.msl.rewrite.rewrite", "rewrite"),),
-    "import": (("assay.sim.simt.run.program", "import_kernel"),),
-    "emission": (("assay.sim.simt.run.program", "Vectoriser"),),
-    "LLVM": (("assay.sim.simt.run.program", "compile_object"),),
+    "import": (("assay.sim.simt.run.generation", "import_kernel"),),
+    "emission": (("assay.sim.simt.run.generation", "Vectoriser"),),
+    "LLVM": (("assay.sim.simt.run.generation", "compile_object"),),
     "loading": (("assay.sim.simt.run.program", "Executable"),),
 }
 """Stages by the functions that they are, with module and name; the innermost one counts.

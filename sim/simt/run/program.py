@@ -1,8 +1,11 @@
-"""Kernels as programs: imported once, specialised by threadgroup size, kept on disk."""
+"""Kernels as programs: imported once, specialised by threadgroup size, kept on disk.
+
+What makes code is imported late (`generation`): a process that finds all in the cache does without.
+"""
 
 from __future__ import annotations
 
-import functools
+import importlib
 import json
 import threading
 from collections.abc import Callable, Sequence
@@ -11,10 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ...native.disk_cache import DiskCache, digest
-from ...native.jit import compile_object
 from ...native.llvm_host import host_target
 from ...native.source_digest import source_digest
-from ..analysis.merge_accesses import merge_accesses
 from ..analysis.reach import (
     asked_operations,
     follows_pointers,
@@ -22,17 +23,11 @@ from ..analysis.reach import (
     used_parameters,
 )
 from ..analysis.registers import RegisterEstimate, estimate_registers
-from ..emit.apart import with_apart
-from ..emit.driver import ENDING
-from ..emit.gathers import with_gathers_called
 from ..emit.tape import TAPE, TAPED_MARKS, prepare
-from ..emit.vectorise import Vectoriser
-from ..ir.nodes import Function, clone
+from ..ir.nodes import Function
 from ..ir.shape import Shape
-from ..read.importer import import_kernel
 from ..read.roots import Parameter
-from ..watch.sites import declarations
-from .access_sites import described, described_watched, loop_site, site_of
+from .access_sites import site_of
 from .executable import Coverage, Executable
 from .kernel_code import load_common_helpers
 
@@ -43,17 +38,6 @@ _MARKED = frozenset({"init", "shuffle", "uniform", "overflow", "rows", "lanes"})
 _MARKED_BY = {"race": b"__assay_access_kind", "bounds": b"__assay_expect_inside"}
 # These see reads that the optimiser would drop, whether or not what is read is needed.
 _KEEPING = frozenset({"bounds", "race", "init"})
-
-
-# Blocks of a kernel whose values travel in registers: with more, such as those of a switch of some
-# hundred cases, a choice of registers takes minutes.
-_MOST_BLOCKS_IN_REGISTERS = 256
-# Characters of a watched kernel's code from which on it is not optimised: unrolled kernels of some
-# thousand accesses are checked in a fraction of the time that it takes to make their code good.
-_MOST_WATCHED_TEXT = 3 << 18
-# Kernels in the engines' IR that are kept, tens of megabytes of a large one: each is asked for a
-# few times in a row, for what it needs and for its shapes.
-_FUNCTIONS_KEPT = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +96,9 @@ class Program:
     def marked_function(self, marks: frozenset[str]) -> Function:
         """The same, without the optimisations that hide what checks look for."""
         with self._lock:
-            return _imported(self.bitcode, self.entry, self.parameters, self.name, marks)
+            from .generation import imported
+
+            return imported(self.bitcode, self.entry, self.parameters, self.name, marks)
 
     @property
     def taped_function(self) -> Function:
@@ -249,40 +235,9 @@ class Program:
         self, shape: Shape, observers: frozenset[str], quick: bool, packed: bool
     ) -> bytes:
         marks = TAPED_MARKS if TAPE in observers else self._marks(observers)
-        function = self.marked_function(marks)
-        if "banks" in observers:  # a GPU has neighbouring words of a thread in one access
-            function = clone(function)
-            merge_accesses(function)
-        code = Vectoriser(function, shape, observers, brief=quick, packed=packed).run()
-        text = with_gathers_called(with_apart(code.text, function) + ENDING)
-        declared = declarations(function)
-        registers = len(function.blocks) <= _MOST_BLOCKS_IN_REGISTERS
-        quick |= bool(observers) and len(text) > _MOST_WATCHED_TEXT
-        machine_code = compile_object(
-            text, registers=registers, quick=quick, scheduled=not code.keeps_sums
-        )
-        head = json.dumps(
-            {
-                "state_size": code.state_size,
-                "has_barriers": code.has_barriers,
-                "lanes": code.lanes,
-                "packs": code.packs,
-                "streams": code.streams,
-                "sites": [asdict(described(site)) for site in code.sites],
-                "watch_sites": [
-                    asdict(described_watched(each, declared)) for each in code.watch_sites
-                ],
-                "watch": asdict(code.watch_needs),
-                "private_memory": max(code.private_memory, function.private_memory),
-                "threadgroup_memory": function.threadgroup_memory,
-                "constants": function.constants.hex(),
-                "loops": [[asdict(loop_site(header)), after] for header, after in code.loops],
-                "touching": list(code.touching.items()),
-                "blocks": code.blocks,
-                "known": [[*place, about] for place, about in code.known.items()],
-            }
-        ).encode()
-        return len(head).to_bytes(8, "little") + head + machine_code
+        from .generation import generated
+
+        return generated(self.marked_function(marks), shape, observers, quick=quick, packed=packed)
 
     def _marks(self, observers: frozenset[str]) -> frozenset[str]:
         found = {check for check, mark in _MARKED_BY.items() if mark in self.bitcode}
@@ -293,19 +248,9 @@ class Program:
 
     def llvm_text(self, threadgroup_size: tuple[int, int, int]) -> str:
         """The generated LLVM IR before optimisation, for people who debug the engine."""
-        shape = Shape(size=threadgroup_size, nominal=threadgroup_size)
-        return Vectoriser(self.function, shape).run().text
+        from .generation import text_of
 
-
-@functools.lru_cache(maxsize=_FUNCTIONS_KEPT)
-def _imported(
-    bitcode: bytes,
-    entry: str,
-    parameters: tuple[Parameter, ...],
-    name: str,
-    marks: frozenset[str],
-) -> Function:
-    return import_kernel(bitcode, entry, parameters, name, marks=marks)
+        return text_of(self.function, Shape(size=threadgroup_size, nominal=threadgroup_size))
 
 
 def _is_serial(function: Function) -> bool:
@@ -323,6 +268,7 @@ def _is_serial(function: Function) -> bool:
 
 def ready_engine() -> None:
     """Do now what the first kernel of a process would wait for, whichever it is."""
+    importlib.import_module(".generation", __package__)
     _engine_version()
     load_common_helpers()
 

@@ -8,7 +8,7 @@ import pytest
 from assay.compiler.msl import compile_library
 from assay.sim.native.jit import compile_object
 from assay.sim.simt.emit.driver import driver
-from assay.sim.simt.run import program as programs
+from assay.sim.simt.run import generation
 
 SOURCE = """
 kernel void sums(device const float* a [[buffer(0)]], device float* b [[buffer(1)]],
@@ -32,7 +32,7 @@ def test_the_loop_around_kernels_aligns_the_stack_to_vectors_and_they_do_not(
         made.append(compile_object(text, **how))
         return made[-1]
 
-    monkeypatch.setattr(programs, "compile_object", noting)
+    monkeypatch.setattr(generation, "compile_object", noting)
     monkeypatch.setenv("ASSAY_CACHE_DIR", str(tmp_path))
     compile_library(SOURCE).function("sums").program().specialise((32, 1, 1))
     assert made and _ALIGN_FRAME not in made[-1]

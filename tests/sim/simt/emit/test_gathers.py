@@ -9,7 +9,7 @@ from assay.checks import check_kernel
 from assay.compiler.msl import compile_library
 from assay.sim.simt import KernelFault, Memory, dispatch
 from assay.sim.simt.emit.gathers import with_gathers_called
-from assay.sim.simt.run import program as programs
+from assay.sim.simt.run import generation
 
 TIMES = 40
 SOURCE = f"""
@@ -100,7 +100,7 @@ def test_called_gathers_never_leave_their_buffer() -> None:
 def test_code_too_large_to_be_optimised_is_checked_with_the_same_results(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(programs, "_MOST_WATCHED_TEXT", 1000)
+    monkeypatch.setattr(generation, "_MOST_WATCHED_TEXT", 1000)
     source = SOURCE.replace("walk", "slow_walk")  # nothing else has put its code into the cache
     next, cost = _given()
     total, last = np.zeros(COUNT, np.float32), np.full(COUNT, -1, np.int32)

@@ -9,7 +9,7 @@ from assay.compiler.msl import compile_library
 from assay.sim.check import Checker
 from assay.sim.simt import Memory, dispatch
 from assay.sim.simt.emit.watched import ranges
-from assay.sim.simt.run import program as programs
+from assay.sim.simt.run import generation
 
 CHECKS = frozenset({"race", "init", "bounds"})
 TILED = """
@@ -75,13 +75,13 @@ def _calls(
 ) -> int:
     """How many reads and writes of ranges a kernel reports."""
     texts: list[str] = []
-    compile_object = programs.compile_object
+    compile_object = generation.compile_object
 
     def noting(text: str, **how: bool) -> bytes:
         texts.append(text)
         return compile_object(text, **how)
 
-    monkeypatch.setattr(programs, "compile_object", noting)
+    monkeypatch.setattr(generation, "compile_object", noting)
     monkeypatch.setenv("ASSAY_CACHE_DIR", str(tmp_path))
     _findings(changes, name)
     calls = ("call i32 @assay_watch_range", "call i32 @assay_watch_two_reads")
